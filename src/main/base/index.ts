@@ -1,0 +1,2 @@
+export * from './emitter.ts';
+export * from './logger.ts';

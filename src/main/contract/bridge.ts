@@ -1,0 +1,27 @@
+import type { Result } from './errors.ts';
+import type { AppEvent } from './events.ts';
+import type { RequestInput, RequestName, RequestOutput } from './requests.ts';
+
+/** `lost`: trying again by itself. `refused`: the page has no right (any more) and needs a new link. */
+export type ConnectionState = 'connecting' | 'open' | 'lost' | 'refused';
+
+/** The one way from a page to main. Electron's preload and the HTTP transport both give this and nothing else. */
+export interface Bridge {
+  /** Never rejects: a transport that fails answers with `disconnected` or `session_required`. */
+  request<N extends RequestName>(name: N, input: RequestInput<N>): Promise<Result<RequestOutput<N>>>;
+  /** @returns a function that ends the subscription. */
+  on(listener: (event: AppEvent) => void): () => void;
+  /** Calls at once with the current state. After `open` follows a time without events, state must be fetched anew. */
+  onConnection(listener: (state: ConnectionState) => void): () => void;
+}
+
+/** Main's side of the bridge: what a transport (HTTP now, Electron's ipcMain later) carries to and fro. */
+export interface Dispatcher {
+  /**
+   * Parses `input`, runs the handler, checks nothing else: the transport has already checked who asks.
+   * Never rejects: unknown names, bad input and bugs are error values.
+   */
+  dispatch(name: string, input: unknown): Promise<Result<unknown>>;
+  /** Events from now on, in order. @returns a function that ends the subscription. */
+  subscribe(listener: (event: AppEvent) => void): () => void;
+}

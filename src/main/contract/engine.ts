@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import { appErrorSchema } from './errors.ts';
+
+/** `idle` is a duration, not a state: an engine that waits is `ready`. */
+export const engineStateSchema = z.enum([
+  'empty',
+  'loading',
+  'ready',
+  'prefill',
+  'generating',
+  'unloading',
+  'failed',
+]);
+export type EngineState = z.infer<typeof engineStateSchema>;
+
+export const modelInfoSchema = z.object({
+  /** Stable, file-name based, as offered at `/v1/models`. */
+  id: z.string(),
+  name: z.string(),
+  path: z.string(),
+  builtin: z.boolean(),
+  architecture: z.string(),
+  quantization: z.string().nullable(),
+  sizeBytes: z.number().int().nonnegative(),
+  layers: z.number().int().nonnegative(),
+  /** 0 for a dense model. */
+  experts: z.number().int().nonnegative(),
+  expertsUsed: z.number().int().nonnegative(),
+  contextTrained: z.number().int().nonnegative(),
+  /** Tokens the loaded context holds. */
+  contextSize: z.number().int().nonnegative(),
+  chatFormat: z.string(),
+  /** Whether the chat format separates thinking from the answer. */
+  thinks: z.boolean(),
+});
+export type ModelInfo = z.infer<typeof modelInfoSchema>;
+
+export const engineStatusSchema = z.object({
+  state: engineStateSchema,
+  /** Unix time in ms at which `state` began. */
+  since: z.number(),
+  model: modelInfoSchema.nullable(),
+  /** Share of the model read while `loading`, 0..1. */
+  loadProgress: z.number().min(0).max(1).nullable(),
+  /** Prompt tokens evaluated so far and in total, while in `prefill`. */
+  prefill: z.object({ done: z.number(), total: z.number() }).nullable(),
+  /** Decode speed of the running answer, tokens per second. */
+  tokensPerSecond: z.number().nullable(),
+  /** Generations that wait for their turn. */
+  waiting: z.number().int().nonnegative(),
+  /** Why the last load failed. The previous model, if any, is still loaded. */
+  error: appErrorSchema.nullable(),
+});
+export type EngineStatus = z.infer<typeof engineStatusSchema>;
+
+export const stopReasonSchema = z.enum(['end', 'stop_string', 'max_tokens', 'stopped', 'context_full']);
+export type StopReason = z.infer<typeof stopReasonSchema>;
+
+export const timingsSchema = z.object({
+  /** Tokens of the whole prompt, template included. */
+  promptTokens: z.number().int(),
+  /** Tokens of it that had to be evaluated; the rest was in the KV cache. */
+  promptTokensEvaluated: z.number().int(),
+  /** Turns left out so that the prompt fits the context. */
+  turnsDropped: z.number().int(),
+  prefillMs: z.number(),
+  /** From the start of prefill to the first token; null when none came. */
+  timeToFirstTokenMs: z.number().nullable(),
+  /** Time in the queue before prefill began. */
+  queuedMs: z.number(),
+  predictedTokens: z.number().int(),
+  /** First token to last token. */
+  predictedMs: z.number(),
+  tokensPerSecond: z.number().nullable(),
+});
+export type Timings = z.infer<typeof timingsSchema>;
+
+/** Values a caller may set; what is absent comes from the flags, then from the model's own defaults. */
+export const samplingSchema = z.object({
+  temperature: z.number().min(0).max(5).optional(),
+  topP: z.number().min(0).max(1).optional(),
+  topK: z.number().int().min(0).max(1_000_000).optional(),
+  minP: z.number().min(0).max(1).optional(),
+  repeatPenalty: z.number().min(0.1).max(5).optional(),
+  seed: z.number().int().min(0).max(4_294_967_295).optional(),
+  maxTokens: z.number().int().min(1).optional(),
+});
+export type Sampling = z.infer<typeof samplingSchema>;

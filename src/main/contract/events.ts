@@ -1,0 +1,20 @@
+import type { ConversationSummary, Message, StreamPart } from './chat.ts';
+import type { EngineStatus } from './engine.ts';
+
+/**
+ * What main tells every attached page. Everything is structured-clone and JSON safe.
+ * `seq` starts at 1 for each stream and has no gaps; `stream.end` is the last event of its stream.
+ */
+export type AppEvent =
+  | { readonly type: 'engine.status'; readonly status: EngineStatus }
+  | { readonly type: 'conversation.changed'; readonly conversation: ConversationSummary }
+  | { readonly type: 'conversation.removed'; readonly conversationId: string }
+  | { readonly type: 'message.added'; readonly message: Message; readonly leafId: string }
+  | { readonly type: 'leaf.changed'; readonly conversationId: string; readonly leafId: string }
+  | {
+      readonly type: 'stream.chunk';
+      readonly streamId: string;
+      readonly seq: number;
+      readonly parts: readonly StreamPart[];
+    }
+  | { readonly type: 'stream.end'; readonly streamId: string; readonly seq: number; readonly message: Message };

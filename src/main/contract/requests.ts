@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import {
+  conversationSchema,
+  conversationSummarySchema,
+  idSchema,
+  maxPromptLength,
+  messageSchema,
+  streamSnapshotSchema,
+} from './chat.ts';
+import { engineStatusSchema, modelInfoSchema } from './engine.ts';
+
+const nothing = z.object({}).strict();
+
+export const appInfoSchema = z.object({
+  version: z.string(),
+  /** `desktop` is the Electron window, `browser` a tab over HTTP. */
+  shell: z.enum(['desktop', 'browser']),
+  /** Path of the current log file. */
+  logFile: z.string(),
+  dataFolder: z.string(),
+  /** Address of the server, for people's tools. */
+  serverUrl: z.string(),
+  /** What happened while starting that a person should know; most urgent first. */
+  notices: z.array(z.string()),
+});
+export type AppInfo = z.infer<typeof appInfoSchema>;
+
+const started = z.object({ conversationId: idSchema, streamId: idSchema, answerId: idSchema });
+
+/** Every request a page can make: name -> what goes in and what comes out. Handlers are one exhaustive map over it. */
+export const requests = {
+  'app.info': { input: nothing, output: appInfoSchema },
+  'engine.status': { input: nothing, output: engineStatusSchema },
+  /** `builtin` or a path. Answers when the model is ready; the previous model stays if this one cannot be loaded. */
+  'engine.load': { input: z.object({ model: z.string().min(1).max(4096) }).strict(), output: modelInfoSchema },
+  'engine.cancelLoad': { input: nothing, output: z.object({ cancelled: z.boolean() }) },
+  'engine.unload': { input: nothing, output: z.object({}) },
+  'conversation.list': { input: nothing, output: z.object({ conversations: z.array(conversationSummarySchema) }) },
+  'conversation.get': { input: z.object({ conversationId: idSchema }).strict(), output: conversationSchema },
+  /** Makes `messageId`'s branch the one on screen. */
+  'conversation.select': {
+    input: z.object({ conversationId: idSchema, messageId: idSchema }).strict(),
+    output: z.object({ leafId: idSchema }),
+  },
+  /** Saves the user's message, then starts the answer. No `conversationId` begins a new conversation. */
+  'chat.send': {
+    input: z
+      .object({ conversationId: idSchema.optional(), parentId: idSchema.optional(), text: z.string().max(maxPromptLength) })
+      .strict(),
+    output: started.extend({ userMessage: messageSchema }),
+  },
+  /** Answers the same user message once more; the earlier answer stays as a branch. */
+  'chat.regenerate': {
+    input: z.object({ conversationId: idSchema, messageId: idSchema }).strict(),
+    output: started,
+  },
+  /** Ends a stream and keeps what there is. `stopped: false` when it had already ended. */
+  'chat.stop': { input: z.object({ streamId: idSchema }).strict(), output: z.object({ stopped: z.boolean() }) },
+  'stream.attach': { input: z.object({ streamId: idSchema }).strict(), output: streamSnapshotSchema },
+} as const satisfies Record<string, { readonly input: z.ZodType; readonly output: z.ZodType }>;
+
+export type RequestName = keyof typeof requests;
+/** What a caller passes in. */
+export type RequestInput<N extends RequestName> = z.input<(typeof requests)[N]['input']>;
+/** What a handler receives after parsing. */
+export type RequestParsed<N extends RequestName> = z.output<(typeof requests)[N]['input']>;
+export type RequestOutput<N extends RequestName> = z.output<(typeof requests)[N]['output']>;
+
+export function isRequestName(name: string): name is RequestName {
+  return Object.hasOwn(requests, name);
+}

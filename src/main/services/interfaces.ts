@@ -1,0 +1,84 @@
+import type {
+  Conversation,
+  ConversationSummary,
+  EngineStatus,
+  Message,
+  ModelInfo,
+  Result,
+  Sampling,
+  StopReason,
+  StreamPart,
+  Timings,
+} from '../contract/index.ts';
+
+/** One turn of a chat as the engine takes it. Text is always text: special tokens typed by a person stay letters. */
+export type ChatTurn = { readonly role: 'system' | 'user' | 'assistant'; readonly text: string };
+
+/** A model that can be asked for, loaded or not. */
+export type KnownModel = { readonly id: string; readonly path: string; readonly loaded: boolean };
+
+export interface ModelService {
+  status(): EngineStatus;
+  /** Models that a request may name. The loaded one comes first. */
+  known(): readonly KnownModel[];
+  /** @param model `builtin` or a path to a GGUF file. On failure the previous model is still loaded. */
+  load(model: string): Promise<Result<ModelInfo>>;
+  cancelLoad(): boolean;
+  unload(): Promise<Result<void>>;
+  onStatus(listener: (status: EngineStatus) => void): () => void;
+}
+
+export type CompletionRequest = {
+  readonly turns: readonly ChatTurn[];
+  readonly sampling: Sampling;
+  /** Texts that end the answer; they are not part of it. They may span tokens. */
+  readonly stop: readonly string[];
+};
+
+export type Completion = {
+  readonly text: string;
+  readonly thought: string;
+  readonly stopReason: StopReason;
+  readonly timings: Timings;
+};
+
+/** Stateless answers, for the server's routes. A prompt beyond the context is refused, never cut. */
+export interface CompletionService {
+  /**
+   * @param onPart called for each piece of text as it comes, in order, before the promise settles.
+   * @param signal ends the generation (also while queued and in prefill) with `stopReason: 'stopped'`.
+   */
+  complete(
+    request: CompletionRequest,
+    onPart: (part: StreamPart) => void,
+    signal: AbortSignal,
+  ): Promise<Result<Completion>>;
+}
+
+/** What happens to conversations, before batching: one `part` per token. */
+export type ChatEvent =
+  | { readonly type: 'conversation.changed'; readonly conversation: ConversationSummary }
+  | { readonly type: 'conversation.removed'; readonly conversationId: string }
+  | { readonly type: 'message.added'; readonly message: Message; readonly leafId: string }
+  | { readonly type: 'leaf.changed'; readonly conversationId: string; readonly leafId: string }
+  | { readonly type: 'stream.part'; readonly streamId: string; readonly part: StreamPart }
+  | { readonly type: 'stream.end'; readonly streamId: string; readonly message: Message };
+
+export type StartedAnswer = { readonly conversationId: string; readonly streamId: string; readonly answerId: string };
+
+export interface ChatService {
+  list(): readonly ConversationSummary[];
+  get(conversationId: string): Result<Conversation>;
+  select(conversationId: string, messageId: string): Result<{ leafId: string }>;
+  /** Keeps the user's message first, then starts the answer, which arrives as events. */
+  send(request: {
+    readonly conversationId?: string | undefined;
+    readonly parentId?: string | undefined;
+    readonly text: string;
+  }): Result<StartedAnswer & { userMessage: Message }>;
+  /** @param messageId the answer to give once more, or the user message to answer again. */
+  regenerate(conversationId: string, messageId: string): Result<StartedAnswer>;
+  /** @returns false when the stream had already ended. */
+  stop(streamId: string): boolean;
+  on(listener: (event: ChatEvent) => void): () => void;
+}
