@@ -69,7 +69,7 @@ export const timingsSchema = z.object({
   /** Time in the queue before prefill began. */
   queuedMs: z.number(),
   predictedTokens: z.number().int(),
-  /** First token to last token. */
+  /** From the end of prefill to the last token; `tokensPerSecond` is over this time. */
   predictedMs: z.number(),
   tokensPerSecond: z.number().nullable(),
 });

@@ -31,6 +31,10 @@ export const errorCodes = [
   'conversation_busy',
   'message_not_found',
   'stream_not_found',
+  'port_taken',
+  'port_forbidden',
+  'address_invalid',
+  'api_key_required',
 ] as const;
 
 export const errorCodeSchema = z.enum(errorCodes);

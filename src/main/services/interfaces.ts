@@ -10,9 +10,9 @@ import type {
   StreamPart,
   Timings,
 } from '../contract/index.ts';
+import type { ChatTurn } from '../engine/index.ts';
 
-/** One turn of a chat as the engine takes it. Text is always text: special tokens typed by a person stay letters. */
-export type ChatTurn = { readonly role: 'system' | 'user' | 'assistant'; readonly text: string };
+export type { ChatTurn };
 
 /** A model that can be asked for, loaded or not. */
 export type KnownModel = { readonly id: string; readonly path: string; readonly loaded: boolean };

@@ -1,0 +1,78 @@
+import type { EngineStatus, ModelInfo, Result, Sampling, StopReason, StreamPart, Timings } from '../contract/index.ts';
+
+/** One turn of a chat. Text is always text: special tokens typed by a person stay letters. */
+export type ChatTurn = { readonly role: 'system' | 'user' | 'assistant'; readonly text: string };
+
+export type LoadRequest = {
+  /** Path of a GGUF file. */
+  readonly path: string;
+  readonly builtin: boolean;
+  /** Tokens; `auto` is what the model was trained on, at most 8192. */
+  readonly contextSize: number | 'auto';
+  /** Prompt tokens per evaluation call. */
+  readonly batchSize: number;
+  readonly threads: number | 'auto';
+  readonly gpu: 'auto' | 'cuda' | 'vulkan' | 'metal' | 'off';
+  readonly gpuLayers: number | 'auto';
+  readonly kvType: 'f16' | 'q8_0' | 'q4_0';
+  readonly flashAttention: 'auto' | 'on' | 'off';
+  readonly mmap: boolean;
+  readonly mlock: boolean;
+};
+
+export type GenerateRequest = {
+  /** Chosen by the caller; names the generation in events and in `stop`. */
+  readonly id: string;
+  /** Must hold at least one turn with text that is not from the system. */
+  readonly turns: readonly ChatTurn[];
+  readonly sampling: Sampling;
+  /** Texts that end the answer; they may span tokens and are not part of it. */
+  readonly stop: readonly string[];
+  /**
+   * When the prompt does not fit: `drop_oldest` leaves out whole turns after the system prompt, oldest first;
+   * `refuse` answers `prompt_too_long`. The system prompt and the last turn are never dropped, so that
+   * a prompt which still does not fit is refused. An answer that fills the context ends with `context_full`.
+   */
+  readonly overflow: 'drop_oldest' | 'refuse';
+};
+
+export type GenerateOutcome = { readonly stopReason: StopReason; readonly timings: Timings };
+
+export type EngineEvent =
+  | { readonly type: 'status'; readonly status: EngineStatus }
+  | { readonly type: 'part'; readonly generationId: string; readonly part: StreamPart };
+
+/** Runs one model. Methods and events hold only values that survive a structured clone, so it may move to a process of its own. */
+export interface Engine {
+  status(): EngineStatus;
+  /** Waits for running answers, then loads. If that fails the previous model is loaded as before. */
+  load(request: LoadRequest): Promise<Result<ModelInfo>>;
+  /** @returns false when no load is running or waiting. */
+  cancelLoad(): boolean;
+  unload(): Promise<Result<void>>;
+  /** Answers in the order of the calls; parts arrive as events before the promise settles. */
+  generate(request: GenerateRequest): Promise<Result<GenerateOutcome>>;
+  /** Ends a generation that is queued, in prefill or in decode. @returns false when it is not known (any more). */
+  stop(generationId: string): boolean;
+  on(listener: (event: EngineEvent) => void): () => void;
+  /** Stops everything and frees all memory. Afterwards every call answers `engine_closed`. */
+  close(): Promise<void>;
+}
+
+/** The outcome of a generation that was stopped before it produced anything. */
+export function nothingGenerated(queuedMs: number): GenerateOutcome {
+  return {
+    stopReason: 'stopped',
+    timings: {
+      promptTokens: 0,
+      promptTokensEvaluated: 0,
+      turnsDropped: 0,
+      queuedMs,
+      prefillMs: 0,
+      timeToFirstTokenMs: null,
+      predictedTokens: 0,
+      predictedMs: 0,
+      tokensPerSecond: null,
+    },
+  };
+}

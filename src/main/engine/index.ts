@@ -1,0 +1,3 @@
+export type { ChatTurn, Engine, EngineEvent, GenerateOutcome, GenerateRequest, LoadRequest } from './engine.ts';
+export { LlamaEngine, type LlamaEngineDependencies } from './llama-engine.ts';
+export { modelId } from './model-id.ts';

@@ -1,0 +1,282 @@
+import { getLlama, InsufficientMemoryError, LlamaLogLevel, NoBinaryFoundError, type Llama } from 'node-llama-cpp';
+import { Emitter, SerialQueue, type Logger } from '../base/index.ts';
+import { fail, ok, type AppError, type EngineStatus, type ModelInfo, type Result, type StreamPart } from '../contract/index.ts';
+import { EngineStateMachine } from './engine-state.ts';
+import { nothingGenerated, type Engine, type EngineEvent, type GenerateOutcome, type GenerateRequest, type LoadRequest } from './engine.ts';
+import { readGgufFacts, type GgufFacts } from './llama-gguf.ts';
+import { LlamaRuntime } from './llama-runtime.ts';
+
+/** Least time between two status events that only carry progress or speed, in ms. */
+const progressInterval = 200;
+/** llama.cpp's last complaints are kept to explain a failed load. */
+const keptComplaints = 20;
+
+export type LlamaEngineDependencies = {
+  readonly logger: Logger;
+  /** Unix time in ms. */
+  readonly now?: () => number;
+};
+
+/** The engine on node-llama-cpp, in this process. */
+export class LlamaEngine implements Engine {
+  readonly #logger: Logger;
+  readonly #events: Emitter<EngineEvent>;
+  readonly #state: EngineStateMachine;
+  readonly #queue: SerialQueue;
+  readonly #generations = new Map<string, AbortController>();
+  readonly #complaints: string[] = [];
+  #loadAbort: AbortController | null = null;
+  #llama: { readonly gpu: LoadRequest['gpu']; readonly instance: Llama } | null = null;
+  #runtime: LlamaRuntime | null = null;
+  #closed = false;
+
+  constructor({ logger, now = Date.now }: LlamaEngineDependencies) {
+    this.#logger = logger;
+    this.#events = new Emitter((error) => logger.error('engine listener failed', { error: String(error) }));
+    this.#state = new EngineStateMachine(now, (status) => this.#events.emit({ type: 'status', status }));
+    this.#queue = new SerialQueue(() => this.#state.note({ waiting: this.#waitingGenerations() }));
+  }
+
+  status(): EngineStatus {
+    return this.#state.status;
+  }
+
+  on(listener: (event: EngineEvent) => void): () => void {
+    return this.#events.on(listener);
+  }
+
+  async load(request: LoadRequest): Promise<Result<ModelInfo>> {
+    if (this.#closed) return closed();
+    const facts = await readGgufFacts(request.path);
+    if (!facts.ok) {
+      this.#noteRefusal(facts.error);
+      return facts;
+    }
+    if (this.#loadAbort !== null) this.#loadAbort.abort(new Error('another load was asked for'));
+    const abort = new AbortController();
+    this.#loadAbort = abort;
+    try {
+      return await this.#queue.run(() => this.#switchModel(request, facts.data, abort.signal));
+    } finally {
+      if (this.#loadAbort === abort) this.#loadAbort = null;
+    }
+  }
+
+  cancelLoad(): boolean {
+    const running = this.#loadAbort !== null && !this.#loadAbort.signal.aborted;
+    this.#loadAbort?.abort(new Error('cancelled'));
+    return running;
+  }
+
+  unload(): Promise<Result<void>> {
+    if (this.#closed) return Promise.resolve(closed());
+    return this.#queue.run(async () => {
+      if (this.#runtime === null) return ok();
+      this.#state.to('unloading');
+      await this.#disposeRuntime();
+      this.#state.to('empty', { model: null, error: null });
+      return ok();
+    });
+  }
+
+  async generate(request: GenerateRequest): Promise<Result<GenerateOutcome>> {
+    if (this.#closed) return closed();
+    if (!request.turns.some((turn) => turn.role !== 'system' && turn.text.trim() !== '')) {
+      return fail('prompt_empty', 'The message is empty.', 'Write something first.');
+    }
+    const abort = new AbortController();
+    const asked = performance.now();
+    this.#generations.set(request.id, abort);
+    try {
+      return await this.#queue.run(() => this.#generateNow(request, abort.signal, performance.now() - asked));
+    } finally {
+      this.#generations.delete(request.id);
+      this.#state.note({ waiting: this.#waitingGenerations() });
+    }
+  }
+
+  stop(generationId: string): boolean {
+    const generation = this.#generations.get(generationId);
+    generation?.abort(new Error('stopped'));
+    return generation !== undefined;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.cancelLoad();
+    for (const generation of this.#generations.values()) generation.abort(new Error('closing'));
+    await this.#queue.run(async () => {
+      await this.#disposeRuntime();
+      await this.#llama?.instance.dispose();
+      this.#llama = null;
+    });
+  }
+
+  /** A file that was refused before anything was unloaded: whatever was there goes on. */
+  #noteRefusal(error: AppError): void {
+    this.#logger.warn('model refused', { code: error.code });
+    if (this.#state.status.state === 'empty' || this.#state.status.state === 'failed') {
+      this.#state.to('loading');
+      this.#state.loadFailed(error, null);
+    } else this.#state.note({ error });
+  }
+
+  async #switchModel(request: LoadRequest, facts: GgufFacts, signal: AbortSignal): Promise<Result<ModelInfo>> {
+    if (signal.aborted) return cancelled();
+    const previous = this.#runtime;
+    this.#state.to('loading', { loadProgress: 0, error: null });
+    try {
+      const llama = await this.#getLlama(request.gpu);
+      if (previous !== null) await this.#checkLoadable(llama, request, signal);
+      await this.#disposeRuntime();
+      const runtime = await this.#loadRuntime(llama, request, facts, signal);
+      this.#state.to('ready', { model: runtime.info, error: null });
+      this.#logger.info('model loaded', { id: runtime.info.id, context: runtime.info.contextSize });
+      return ok(runtime.info);
+    } catch (error) {
+      const problem = signal.aborted ? cancelled().error : this.#explainLoadError(error, request);
+      this.#logger.warn('model not loaded', { code: problem.code });
+      const restored = await this.#restore(previous);
+      this.#state.loadFailed(problem, restored);
+      return { ok: false, error: problem };
+    }
+  }
+
+  /** llama.cpp reads header, hyper-parameters and vocabulary only: finds out cheaply, while the old model is still loaded. */
+  async #checkLoadable(llama: Llama, request: LoadRequest, signal: AbortSignal): Promise<void> {
+    this.#complaints.length = 0;
+    const vocabulary = await llama.loadModel({ modelPath: request.path, vocabOnly: true, gpuLayers: 0, loadSignal: signal });
+    await vocabulary.dispose();
+  }
+
+  async #loadRuntime(llama: Llama, request: LoadRequest, facts: GgufFacts, signal: AbortSignal): Promise<LlamaRuntime> {
+    this.#complaints.length = 0;
+    let told = 0;
+    const runtime = await LlamaRuntime.load(llama, request, facts, signal, (loadProgress) => {
+      if (performance.now() - told < progressInterval) return;
+      told = performance.now();
+      this.#state.note({ loadProgress: Math.min(1, Math.max(0, loadProgress)) });
+    });
+    this.#runtime = runtime;
+    return runtime;
+  }
+
+  /** After a failed switch: the old model again, if it had been unloaded meanwhile. */
+  async #restore(previous: LlamaRuntime | null): Promise<ModelInfo | null> {
+    if (this.#runtime !== null || previous === null) return this.#runtime?.info ?? null;
+    const facts = await readGgufFacts(previous.request.path);
+    if (!facts.ok || this.#llama === null || this.#closed) return null;
+    try {
+      const never = new AbortController().signal;
+      return (await this.#loadRuntime(this.#llama.instance, previous.request, facts.data, never)).info;
+    } catch (error) {
+      this.#logger.error('previous model could not be restored', { error: String(error) });
+      return null;
+    }
+  }
+
+  async #disposeRuntime(): Promise<void> {
+    const runtime = this.#runtime;
+    this.#runtime = null;
+    await runtime?.dispose();
+  }
+
+  async #generateNow(request: GenerateRequest, signal: AbortSignal, queuedMs: number): Promise<Result<GenerateOutcome>> {
+    const runtime = this.#runtime;
+    if (this.#closed) return closed();
+    if (runtime === null) return fail('no_model', 'No model is loaded.', 'Load a model first.');
+    if (signal.aborted) return ok(nothingGenerated(queuedMs));
+    this.#state.to('prefill');
+    try {
+      return await runtime.generate(request, { signal, queuedMs, ...this.#reporter(request.id) });
+    } finally {
+      this.#state.to('ready', { error: null });
+    }
+  }
+
+  /** Turns progress of one generation into events and status, the latter at most five times a second. */
+  #reporter(generationId: string) {
+    let decodeStarted = 0;
+    let told = 0;
+    let decoded = 0;
+    const due = () => {
+      if (performance.now() - told < progressInterval) return false;
+      told = performance.now();
+      return true;
+    };
+    return {
+      onPrefill: (done: number, total: number) => {
+        if (due()) this.#state.note({ prefill: { done, total } });
+      },
+      onDecode: () => {
+        decodeStarted = performance.now();
+        told = decodeStarted;
+        this.#state.to('generating');
+      },
+      onPart: (part: StreamPart, tokens: number) => {
+        decoded += tokens;
+        this.#events.emit({ type: 'part', generationId, part });
+        if (due()) this.#state.note({ tokensPerSecond: (decoded / (performance.now() - decodeStarted)) * 1000 });
+      },
+    };
+  }
+
+  async #getLlama(gpu: LoadRequest['gpu']): Promise<Llama> {
+    if (this.#llama?.gpu === gpu) return this.#llama.instance;
+    // A second llama.cpp registry in one process is unsafe, so the first choice stands until a restart.
+    if (this.#llama !== null) return this.#llama.instance;
+    const instance = await getLlama({
+      gpu: gpu === 'off' ? false : gpu,
+      build: 'never',
+      skipDownload: true,
+      progressLogs: false,
+      logLevel: LlamaLogLevel.warn,
+      logger: (level, message) => this.#hearLlama(level, message),
+    });
+    this.#llama = { gpu, instance };
+    return instance;
+  }
+
+  #hearLlama(level: LlamaLogLevel, message: string): void {
+    this.#complaints.push(message.trim());
+    if (this.#complaints.length > keptComplaints) this.#complaints.shift();
+    this.#logger.debug('llama.cpp', { level, message: message.trim() });
+  }
+
+  #explainLoadError(error: unknown, request: LoadRequest): AppError {
+    const said = this.#complaints.join('\n');
+    const architecture = /unknown model architecture: '([^']*)'/.exec(said)?.[1];
+    if (architecture !== undefined) {
+      return fail(
+        'model_unsupported_architecture',
+        `This Dormouse cannot run models of the architecture "${architecture}".`,
+        'Choose another model, or look for a newer Dormouse.',
+      ).error;
+    }
+    if (/corrupted or incomplete|tensor .* data is not within/.test(said)) {
+      return fail('model_truncated', 'The model file is damaged or not complete.', 'Download the file again.').error;
+    }
+    if (error instanceof InsufficientMemoryError) {
+      return fail('out_of_memory', error.message, 'Choose a smaller context or model, or close other programs.').error;
+    }
+    if (error instanceof NoBinaryFoundError) {
+      return fail('model_load_failed', `The graphics backend "${request.gpu}" cannot be used here.`, 'Start with --gpu auto or --gpu off.').error;
+    }
+    const reason = this.#complaints.findLast((line) => /error|fail/i.test(line)) ?? (error instanceof Error ? error.message : String(error));
+    return fail('model_load_failed', `The model could not be loaded: ${reason}`, 'Choose another file; the log has the details.').error;
+  }
+
+  /** Answers that wait behind the running one; loads and unloads in the queue do not count. */
+  #waitingGenerations(): number {
+    const busy = this.#state.status.state === 'prefill' || this.#state.status.state === 'generating' ? 1 : 0;
+    return Math.max(0, Math.min(this.#queue.waiting, this.#generations.size - busy));
+  }
+}
+
+function closed() {
+  return fail('engine_closed', 'Dormouse is closing.');
+}
+
+function cancelled() {
+  return fail('load_cancelled', 'Loading was cancelled.');
+}
