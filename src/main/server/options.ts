@@ -1,0 +1,57 @@
+import type { Logger } from '../base/index.ts';
+import type { Dispatcher, Result } from '../contract/index.ts';
+import type { CompletionService, ModelService } from '../services/interfaces.ts';
+
+export type ServerOptions = {
+  readonly host: string;
+  /** 0 takes any free one. */
+  readonly port: number;
+  readonly apiKey: string | null;
+  readonly corsOrigins: readonly string[];
+  readonly allowedHosts: readonly string[];
+  /** Folder of the built page. It may be missing: then `/` says so. */
+  readonly rendererFolder: string;
+  readonly version: string;
+};
+
+export type ServerLimits = {
+  readonly bodyBytes: number;
+  /** Bytes that may wait for a slow reader of `/ui/events` before its stream is ended. */
+  readonly eventQueueBytes: number;
+  /** Bytes that may wait for a slow reader of an answer before the request is aborted. */
+  readonly answerQueueBytes: number;
+  readonly eventHeartbeatMs: number;
+  readonly answerHeartbeatMs: number;
+  readonly ticketMs: number;
+};
+
+export const defaultLimits: ServerLimits = {
+  bodyBytes: 8 * 1024 * 1024,
+  eventQueueBytes: 1024 * 1024,
+  answerQueueBytes: 4 * 1024 * 1024,
+  eventHeartbeatMs: 15_000,
+  answerHeartbeatMs: 10_000,
+  ticketMs: 60_000,
+};
+
+export type ServerDeps = {
+  readonly dispatcher: Dispatcher;
+  readonly models: ModelService;
+  readonly completions: CompletionService;
+  readonly logger: Logger;
+  readonly options: ServerOptions;
+  readonly limits?: Partial<ServerLimits>;
+  /** Monotonic clock in ms, for the age of tickets. */
+  readonly now?: () => number;
+  /** @returns that many random bytes from a cryptographic source. */
+  readonly random?: (bytes: number) => Uint8Array;
+};
+
+export interface Server {
+  /** Listens. A port that is taken, forbidden or not ours is an error value that says what to do. */
+  start(): Promise<Result<{ url: string; port: number }>>;
+  /** A fresh link that gives one page its right, once, within a minute. Only after `start` answered. */
+  createLink(): string;
+  /** Ends every stream, running answer and open socket, then resolves. Calling it twice is harmless. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,42 @@
+import type { Handler } from '../exchange.ts';
+import { refuse } from '../replies.ts';
+import { readStaticFile } from '../static-files.ts';
+
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** Sent with every reply, so that no reply can be read, framed or sniffed by another page. */
+export const securityHeaders: Readonly<Record<string, string>> = {
+  'content-security-policy': policy,
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+};
+
+/** Serves the built page's files. */
+export function pageHandler(folder: string): Handler {
+  return async (context) => {
+    const path = context.req.path;
+    const file = await readStaticFile(folder, path);
+    if (file !== null) {
+      return new Response(file.bytes, {
+        headers: { 'content-type': file.contentType, 'cache-control': file.cacheControl },
+      });
+    }
+    if (path === '/' || path === '/index.html') {
+      const message = 'Dormouse is running, but its page has not been built yet. "npm start" builds it.';
+      return refuse('page', { status: 503, code: 'page_missing', message });
+    }
+    return refuse('page', { status: 404, code: 'unknown_url', message: 'There is nothing at this address.' });
+  };
+}

@@ -1,0 +1,113 @@
+import { z } from 'zod';
+import {
+  eventsPath,
+  fail,
+  ok,
+  requestPath,
+  sessionPath,
+  type AppEvent,
+  type Dispatcher,
+} from '../../contract/index.ts';
+import { readJson } from '../body.ts';
+import { EventStream } from '../event-stream.ts';
+import type { Handler } from '../exchange.ts';
+import { isLoopbackHost, isLoopbackPeer } from '../hosts.ts';
+import type { ServerLimits } from '../options.ts';
+import type { PageRights } from '../page-rights.ts';
+import { alreadySent, jsonReply, refuse } from '../replies.ts';
+import type { Route } from '../router.ts';
+
+export type UiDeps = {
+  readonly dispatcher: Dispatcher;
+  readonly rights: PageRights;
+  readonly limits: ServerLimits;
+  readonly host: string;
+};
+
+/** What our own page calls: trading its ticket, requests of the contract, and their events. */
+export function uiRoutes(deps: UiDeps): readonly Route[] {
+  return [
+    { method: 'POST', path: sessionPath, area: 'ui', open: true, handler: openSession(deps) },
+    { method: 'POST', path: `${requestPath}/:name`, area: 'ui', handler: runRequest(deps) },
+    { method: 'GET', path: eventsPath, area: 'ui', handler: streamEvents(deps) },
+  ];
+}
+
+const ticketSchema = z.object({ ticket: z.string().min(1).max(200) }).strict();
+
+function openSession({ rights, limits }: UiDeps): Handler {
+  return async (context) => {
+    const body = await readJson(context, 'ui', Math.min(limits.bodyBytes, 4096));
+    if (!body.ok) return body.response;
+    const parsed = ticketSchema.safeParse(body.data);
+    if (!parsed.success) return jsonReply(fail('invalid_input', 'Expected {"ticket": "..."}.'), 400);
+    const redeemed = rights.redeem(parsed.data.ticket);
+    switch (redeemed.kind) {
+      case 'secret':
+        return jsonReply(ok({ secret: redeemed.secret }));
+      case 'invalid':
+        return jsonReply(ticketInvalid(), 401);
+      case 'throttled': {
+        const response = jsonReply(ticketInvalid(), 429);
+        response.headers.set('retry-after', String(Math.ceil(redeemed.retryAfterMs / 1000)));
+        return response;
+      }
+    }
+  };
+}
+
+function ticketInvalid() {
+  const hint = 'Each link works once, for a minute. Open the newest link that Dormouse printed, or start it again.';
+  return fail('ticket_invalid', 'This link has been used or is too old.', hint);
+}
+
+function runRequest({ dispatcher, limits, host }: UiDeps): Handler {
+  return async (context) => {
+    const body = await readJson(context, 'ui', limits.bodyBytes);
+    if (!body.ok) return body.response;
+    const name = context.req.param('name') ?? '';
+    const farAway = !isLoopbackHost(host) && !isLoopbackPeer(context.env.incoming.socket.remoteAddress);
+    if (farAway && takesHostPath(name, body.data)) {
+      const message = 'Files of this computer can only be opened from this computer.';
+      return jsonReply(fail('forbidden', message), 403);
+    }
+    return jsonReply(await dispatcher.dispatch(name, body.data));
+  };
+}
+
+/** Requests that make the server open a path of the caller's choice. */
+function takesHostPath(name: string, input: unknown): boolean {
+  if (name !== 'engine.load') return false;
+  return !(typeof input === 'object' && input !== null && 'model' in input && input.model === 'builtin');
+}
+
+function streamEvents({ dispatcher, limits }: UiDeps): Handler {
+  return async (context) => {
+    if (context.env.incoming.method === 'HEAD') {
+      return refuse('ui', { status: 405, code: 'method_not_allowed', message: 'Use GET.', headers: { allow: 'GET' } });
+    }
+    const { outgoing, exchange } = context.env;
+    const stream = new EventStream(outgoing, {
+      queueBytes: limits.eventQueueBytes,
+      heartbeatMs: limits.eventHeartbeatMs,
+    });
+    let sent = 0;
+    const unsubscribe = dispatcher.subscribe((event: AppEvent) => {
+      if (stream.send(JSON.stringify(event))) sent += 1;
+      else unsubscribe();
+    });
+    stream.start();
+    // The page may fetch state once it sees this: nothing that happens later can be missed.
+    stream.comment('open');
+    await aborted(exchange.gone);
+    unsubscribe();
+    stream.end();
+    exchange.fields['events'] = sent;
+    return alreadySent();
+  };
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}
