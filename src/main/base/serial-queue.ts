@@ -1,29 +1,22 @@
-/** Runs tasks one after the other, in the order they were added. */
+/** Runs tasks one after the other, in the order they were added. The first one starts within the call. */
 export class SerialQueue {
-  #tail: Promise<unknown> = Promise.resolve();
-  #waiting = 0;
-  readonly #onChange: () => void;
+  readonly #pending: (() => void)[] = [];
+  #running = false;
 
-  /** @param onChange called when the number of waiting tasks has changed. */
-  constructor(onChange: () => void = () => undefined) {
-    this.#onChange = onChange;
-  }
-
-  /** Tasks that have not begun. */
-  get waiting(): number {
-    return this.#waiting;
-  }
-
-  /** @returns what `task` returns. A task that throws does not hold up the next one. */
+  /** @returns what `task` returns. A task that fails does not hold up the next one. */
   run<T>(task: () => Promise<T>): Promise<T> {
-    this.#waiting++;
-    this.#onChange();
-    const result = this.#tail.then(() => {
-      this.#waiting--;
-      this.#onChange();
-      return task();
+    return new Promise<T>((resolve, reject) => {
+      const start = () => {
+        this.#running = true;
+        task()
+          .then(resolve, reject)
+          .finally(() => {
+            this.#running = false;
+            this.#pending.shift()?.();
+          });
+      };
+      if (this.#running) this.#pending.push(start);
+      else start();
     });
-    this.#tail = result.catch(() => undefined);
-    return result;
   }
 }

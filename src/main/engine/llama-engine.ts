@@ -22,8 +22,8 @@ export class LlamaEngine implements Engine {
   readonly #logger: Logger;
   readonly #events: Emitter<EngineEvent>;
   readonly #state: EngineStateMachine;
-  readonly #queue: SerialQueue;
-  readonly #generations = new Map<string, AbortController>();
+  readonly #queue = new SerialQueue();
+  readonly #generations = new Map<string, { readonly abort: AbortController; begun: boolean }>();
   readonly #complaints: string[] = [];
   #loadAbort: AbortController | null = null;
   #llama: { readonly gpu: LoadRequest['gpu']; readonly instance: Llama } | null = null;
@@ -34,7 +34,6 @@ export class LlamaEngine implements Engine {
     this.#logger = logger;
     this.#events = new Emitter((error) => logger.error('engine listener failed', { error: String(error) }));
     this.#state = new EngineStateMachine(now, (status) => this.#events.emit({ type: 'status', status }));
-    this.#queue = new SerialQueue(() => this.#state.note({ waiting: this.#waitingGenerations() }));
   }
 
   status(): EngineStatus {
@@ -84,27 +83,32 @@ export class LlamaEngine implements Engine {
     if (!request.turns.some((turn) => turn.role !== 'system' && turn.text.trim() !== '')) {
       return fail('prompt_empty', 'The message is empty.', 'Write something first.');
     }
-    const abort = new AbortController();
+    const generation = { abort: new AbortController(), begun: false };
     const asked = performance.now();
-    this.#generations.set(request.id, abort);
+    this.#generations.set(request.id, generation);
     try {
-      return await this.#queue.run(() => this.#generateNow(request, abort.signal, performance.now() - asked));
+      const result = this.#queue.run(() => {
+        generation.begun = true;
+        this.#noteWaiting();
+        return this.#generateNow(request, generation.abort.signal, performance.now() - asked);
+      });
+      this.#noteWaiting();
+      return await result;
     } finally {
       this.#generations.delete(request.id);
-      this.#state.note({ waiting: this.#waitingGenerations() });
     }
   }
 
   stop(generationId: string): boolean {
     const generation = this.#generations.get(generationId);
-    generation?.abort(new Error('stopped'));
+    generation?.abort.abort(new Error('stopped'));
     return generation !== undefined;
   }
 
   async close(): Promise<void> {
     this.#closed = true;
     this.cancelLoad();
-    for (const generation of this.#generations.values()) generation.abort(new Error('closing'));
+    for (const generation of this.#generations.values()) generation.abort.abort(new Error('closing'));
     await this.#queue.run(async () => {
       await this.#disposeRuntime();
       await this.#llama?.instance.dispose();
@@ -266,10 +270,9 @@ export class LlamaEngine implements Engine {
     return fail('model_load_failed', `The model could not be loaded: ${reason}`, 'Choose another file; the log has the details.').error;
   }
 
-  /** Answers that wait behind the running one; loads and unloads in the queue do not count. */
-  #waitingGenerations(): number {
-    const busy = this.#state.status.state === 'prefill' || this.#state.status.state === 'generating' ? 1 : 0;
-    return Math.max(0, Math.min(this.#queue.waiting, this.#generations.size - busy));
+  #noteWaiting(): void {
+    const waiting = [...this.#generations.values()].filter((generation) => !generation.begun).length;
+    if (waiting !== this.#state.status.waiting) this.#state.note({ waiting });
   }
 }
 

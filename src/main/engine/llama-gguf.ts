@@ -153,7 +153,7 @@ function findCut(info: GgufFileInfo, parts: readonly string[], sizes: readonly n
   for (const [index, end] of ends.entries()) {
     const size = sizes[index] ?? 0;
     if (size >= end) continue;
-    const message = `${basename(parts[index] ?? '')} is cut off: ${inMegabytes(size)} of ${inMegabytes(end)} are there.`;
+    const message = `${basename(parts[index] ?? '')} is cut off: ${inWords(size)} of ${inWords(end)} are there.`;
     return fail('model_truncated', message, again).error;
   }
   return null;
@@ -203,8 +203,9 @@ function dropUndefined<T extends object>(value: T): { [K in keyof T]?: Exclude<T
   };
 }
 
-function inMegabytes(bytes: number): string {
-  return bytes >= 1e9 ? `${(bytes / 1e9).toFixed(1)} GB` : `${(bytes / 1e6).toFixed(1)} MB`;
+function inWords(bytes: number): string {
+  if (bytes >= 1e9) return `${(bytes / 1e9).toFixed(1)} GB`;
+  return bytes >= 1e5 ? `${(bytes / 1e6).toFixed(1)} MB` : `${bytes} bytes`;
 }
 
 function messageOf(error: unknown): string {
