@@ -1,0 +1,17 @@
+import { ChatScreen } from '../features/chat/index.ts';
+import { useConnection } from '../state/index.ts';
+import { ConnectionBanner } from './connection-banner.tsx';
+import { Notices } from './notices.tsx';
+import { RefusedPage } from './refused-page.tsx';
+
+export function App() {
+  const refused = useConnection(({ connection }) => connection === 'refused');
+  if (refused) return <RefusedPage />;
+  return (
+    <div className="app">
+      <ConnectionBanner />
+      <Notices />
+      <ChatScreen />
+    </div>
+  );
+}

@@ -1,0 +1,3 @@
+import './app.css';
+
+export { App } from './app.tsx';

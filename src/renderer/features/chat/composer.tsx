@@ -1,0 +1,115 @@
+import { useEffect, useLayoutEffect, useRef, type KeyboardEvent } from 'react';
+import { ArrowUp, Square } from 'lucide-react';
+import type { Message } from '../../../main/contract/index.ts';
+import { newChat, useAppState, useConnection, useConversations, useEngine } from '../../state/index.ts';
+import { Button, Notice } from '../../ui/index.ts';
+import { en } from './en.ts';
+
+interface ComposerProps {
+  /** The answer being written in this conversation. */
+  readonly running: Message | null;
+  readonly onSend: () => void;
+}
+
+/** Where a message is written. The text stays until main has taken it. */
+export function Composer({ running, onSend }: ComposerProps) {
+  const { conversations } = useAppState();
+  const key = useConversations((state) => state.currentId ?? newChat);
+  const text = useConversations((state) => state.drafts[key] ?? '');
+  const sending = useConversations((state) => state.sending[key] === true);
+  const blocked = useBlocked();
+  const field = useGrowingField(key, text);
+  const canSend = text.trim() !== '' && !sending && blocked === null && running === null;
+  const send = () => {
+    if (!canSend) return;
+    onSend();
+    void conversations.send(text);
+    field.current?.focus();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    // While an input method composes, Enter and Esc belong to it (Safari says so only by key code 229).
+    if (event.nativeEvent.isComposing || event.keyCode === 229) return;
+    if (event.key !== 'Enter' || event.shiftKey) return;
+    event.preventDefault();
+    send();
+  };
+  return (
+    <div className="composer-area">
+      <SendError errorKey={key} />
+      <div className="composer">
+        <textarea
+          ref={field}
+          rows={1}
+          aria-label={en.message}
+          placeholder={en.placeholder}
+          value={text}
+          aria-busy={sending}
+          aria-describedby="composer-keys"
+          onChange={(event) => conversations.setDraft(key, event.target.value)}
+          onKeyDown={onKeyDown}
+        />
+        <div className="composer-row">
+          <span id="composer-keys" className="composer-keys">
+            {running === null ? (blocked ?? en.keys) : en.keysStreaming}
+          </span>
+          {running === null ? <SendButton enabled={canSend} onClick={send} /> : <StopButton running={running} />}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function SendButton({ enabled, onClick }: { readonly enabled: boolean; readonly onClick: () => void }) {
+  return (
+    <Button look="main" disabled={!enabled} onClick={onClick}>
+      <ArrowUp size={15} aria-hidden="true" />
+      {en.send}
+    </Button>
+  );
+}
+
+function StopButton({ running }: { readonly running: Message }) {
+  const { conversations } = useAppState();
+  const { conversationId, streamId } = running;
+  return (
+    <Button
+      look="main"
+      disabled={streamId === null}
+      onClick={() => (streamId === null ? undefined : void conversations.stop(conversationId, streamId))}
+    >
+      <Square size={12} fill="currentColor" aria-hidden="true" />
+      {en.stop}
+    </Button>
+  );
+}
+
+function SendError({ errorKey }: { readonly errorKey: string }) {
+  const { conversations } = useAppState();
+  const error = useConversations((state) => state.errors[errorKey]);
+  if (error === undefined) return null;
+  const dismiss = { label: en.dismiss, onClick: () => conversations.dismissError(errorKey) };
+  return <Notice tone="bad" title={error.message} hint={error.hint} dismiss={dismiss} />;
+}
+
+/** Why nothing can be sent now, or null. */
+function useBlocked(): string | null {
+  const state = useEngine((engine) => engine.status?.state ?? null);
+  const hasModel = useEngine((engine) => engine.status?.model != null);
+  const open = useConnection(({ connection }) => connection === 'open');
+  if (!open || hasModel) return null;
+  if (state === 'loading') return en.waitForModel;
+  return state === 'empty' || state === 'failed' ? en.needsModel : null;
+}
+
+function useGrowingField(key: string, text: string) {
+  const field = useRef<HTMLTextAreaElement>(null);
+  useLayoutEffect(() => {
+    const element = field.current;
+    if (element === null) return;
+    element.style.height = 'auto';
+    // The style sheet sets the upper bound (40 % of the window).
+    element.style.height = `${element.scrollHeight}px`;
+  }, [text]);
+  useEffect(() => field.current?.focus(), [key]);
+  return field;
+}

@@ -1,0 +1,43 @@
+import { PanelLeft } from 'lucide-react';
+import { useConversations, useEngine } from '../../state/index.ts';
+import { IconButton } from '../../ui/index.ts';
+import { en } from './en.ts';
+import { EnginePill } from './engine-pill.tsx';
+
+interface HeaderProps {
+  readonly sidebarOpen: boolean;
+  readonly onToggleSidebar: () => void;
+}
+
+export function Header({ sidebarOpen, onToggleSidebar }: HeaderProps) {
+  const title = useConversations((state) => state.list?.find(({ id }) => id === state.currentId)?.title);
+  const isNew = useConversations((state) => state.currentId === null);
+  return (
+    <header className="header">
+      <IconButton
+        label={sidebarOpen ? en.hideSidebar : en.showSidebar}
+        icon={<PanelLeft size={17} aria-hidden="true" />}
+        aria-expanded={sidebarOpen}
+        onClick={onToggleSidebar}
+      />
+      <h1 className="header-title" title={title}>
+        {isNew ? en.newChat : title === undefined || title === '' ? en.untitled : title}
+      </h1>
+      <ModelChip />
+      <EnginePill />
+    </header>
+  );
+}
+
+function ModelChip() {
+  const model = useEngine((engine) => engine.status?.model ?? null);
+  if (model === null) return null;
+  const detail = model.builtin ? en.builtinModel : model.quantization;
+  return (
+    <div className="chip" title={model.path}>
+      <span className="visually-hidden">{en.model} </span>
+      <span className="chip-name">{model.name}</span>
+      {detail === null ? null : <span className="chip-detail"> · {detail}</span>}
+    </div>
+  );
+}

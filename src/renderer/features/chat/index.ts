@@ -1,0 +1,4 @@
+import './chat.css';
+import './messages.css';
+
+export { ChatScreen } from './chat-screen.tsx';

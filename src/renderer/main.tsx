@@ -1,0 +1,24 @@
+import './styles/tokens.css';
+import './styles/base.css';
+import './styles/code.css';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { App } from './app/index.ts';
+import { AppState, AppStateContext, createBridge } from './state/index.ts';
+
+const state = new AppState({
+  bridge: createBridge(),
+  schedule: (paint) => requestAnimationFrame(paint),
+  now: () => Date.now(),
+});
+state.start();
+
+const root = document.getElementById('root');
+if (root === null) throw new Error('index.html has no #root');
+createRoot(root).render(
+  <StrictMode>
+    <AppStateContext value={state}>
+      <App />
+    </AppStateContext>
+  </StrictMode>,
+);

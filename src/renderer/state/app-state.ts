@@ -1,0 +1,97 @@
+import { createStore, type StoreApi } from 'zustand/vanilla';
+import type { AppEvent, AppInfo, Bridge, ConnectionState } from '../../main/contract/index.ts';
+import { Conversations } from './conversations.ts';
+import { Engine } from './engine.ts';
+import { StreamHub } from './stream-hub.ts';
+
+export interface ConnectionStoreState {
+  readonly connection: ConnectionState;
+  readonly info: AppInfo | null;
+}
+
+export interface AppStateOptions {
+  readonly bridge: Bridge;
+  /** Calls back before the next paint. */
+  readonly schedule: (paint: () => void) => void;
+  /** Unix time in ms. */
+  readonly now: () => number;
+}
+
+/** All that this page knows. Built once, before React. */
+export class AppState {
+  readonly connection: StoreApi<ConnectionStoreState> = createStore(() => ({ connection: 'connecting', info: null }));
+  readonly engine: Engine;
+  readonly conversations: Conversations;
+  readonly streams: StreamHub;
+  readonly #bridge: Bridge;
+
+  constructor(options: AppStateOptions) {
+    const { bridge, schedule, now } = options;
+    this.#bridge = bridge;
+    this.engine = new Engine(bridge);
+    this.streams = new StreamHub({ bridge, schedule, now, missed: (streamId) => this.#fetchConversationOf(streamId) });
+    this.conversations = new Conversations({
+      bridge,
+      now,
+      attach: (streamId) => this.streams.attach(streamId),
+      ended: (streamId) => this.streams.forget(streamId),
+    });
+  }
+
+  /** Begins to listen. @returns a function that ends it. */
+  start(): () => void {
+    const endEvents = this.#bridge.on((event) => this.#apply(event));
+    const endConnection = this.#bridge.onConnection((connection) => {
+      this.connection.setState({ connection });
+      if (connection === 'open') void this.#refresh();
+    });
+    return () => {
+      endEvents();
+      endConnection();
+    };
+  }
+
+  async #refresh(): Promise<void> {
+    await Promise.all([this.engine.refresh(), this.conversations.refreshAll(), this.#refreshInfo()]);
+  }
+
+  async #refreshInfo(): Promise<void> {
+    const result = await this.#bridge.request('app.info', {});
+    if (result.ok) this.connection.setState({ info: result.data });
+  }
+
+  #apply(event: AppEvent): void {
+    switch (event.type) {
+      case 'engine.status':
+        this.engine.apply(event.status);
+        return;
+      case 'conversation.changed':
+        this.conversations.upsertSummary(event.conversation);
+        return;
+      case 'conversation.removed':
+        this.conversations.remove(event.conversationId);
+        return;
+      case 'message.added':
+        this.conversations.upsertMessage(event.message, event.leafId);
+        return;
+      case 'leaf.changed':
+        this.conversations.setLeaf(event.conversationId, event.leafId);
+        return;
+      case 'stream.chunk':
+        this.streams.apply(event);
+        return;
+      case 'stream.end': {
+        const thoughtMs = this.streams.apply(event);
+        if (thoughtMs !== null) this.conversations.noteThoughtMs(event.message.id, thoughtMs);
+        this.conversations.upsertMessage(event.message);
+        return;
+      }
+    }
+  }
+
+  #fetchConversationOf(streamId: string): void {
+    const conversationId = this.conversations.conversationOfStream(streamId);
+    if (conversationId === null) this.streams.forget(streamId);
+    else void this.conversations.refresh(conversationId);
+  }
+}

@@ -1,0 +1,36 @@
+import { createContext, useCallback, useContext, useSyncExternalStore } from 'react';
+import { useStore } from 'zustand';
+import type { AppState, ConnectionStoreState } from './app-state.ts';
+import type { ConversationsState } from './conversations.ts';
+import type { EngineStoreState } from './engine.ts';
+import type { StreamView } from './stream-hub.ts';
+
+export const AppStateContext = createContext<AppState | null>(null);
+
+export function useAppState(): AppState {
+  const state = useContext(AppStateContext);
+  if (state === null) throw new Error('AppStateContext is missing');
+  return state;
+}
+
+export function useConnection<T>(selector: (state: ConnectionStoreState) => T): T {
+  return useStore(useAppState().connection, selector);
+}
+
+export function useEngine<T>(selector: (state: EngineStoreState) => T): T {
+  return useStore(useAppState().engine.store, selector);
+}
+
+export function useConversations<T>(selector: (state: ConversationsState) => T): T {
+  return useStore(useAppState().conversations.store, selector);
+}
+
+/** The running text of a stream, painted once per frame; null where there is none. */
+export function useStreamView(streamId: string | null): StreamView | null {
+  const { streams } = useAppState();
+  const subscribe = useCallback(
+    (listener: () => void) => (streamId === null ? () => undefined : streams.subscribe(streamId, listener)),
+    [streams, streamId],
+  );
+  return useSyncExternalStore(subscribe, () => (streamId === null ? null : streams.view(streamId)));
+}

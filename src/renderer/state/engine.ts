@@ -1,0 +1,47 @@
+import { createStore, type StoreApi } from 'zustand/vanilla';
+import type { AppError, Bridge, EngineStatus } from '../../main/contract/index.ts';
+
+export interface EngineStoreState {
+  /** Null until the first status came. */
+  readonly status: EngineStatus | null;
+  /** Why the last load asked for on this page failed. */
+  readonly loadError: AppError | null;
+}
+
+/** The engine as main last described it. */
+export class Engine {
+  readonly store: StoreApi<EngineStoreState> = createStore(() => ({ status: null, loadError: null }));
+  readonly #bridge: Bridge;
+  #events = 0;
+
+  constructor(bridge: Bridge) {
+    this.#bridge = bridge;
+  }
+
+  apply(status: EngineStatus): void {
+    this.#events += 1;
+    this.store.setState({ status });
+  }
+
+  async refresh(): Promise<void> {
+    const events = this.#events;
+    const result = await this.#bridge.request('engine.status', {});
+    // An event that came meanwhile may be newer than this reply.
+    if (result.ok && events === this.#events) this.store.setState({ status: result.data });
+  }
+
+  /** `builtin` or a path. */
+  async load(model: string): Promise<void> {
+    this.store.setState({ loadError: null });
+    const result = await this.#bridge.request('engine.load', { model });
+    if (!result.ok && result.error.code !== 'load_cancelled') this.store.setState({ loadError: result.error });
+  }
+
+  async cancelLoad(): Promise<void> {
+    await this.#bridge.request('engine.cancelLoad', {});
+  }
+
+  dismissLoadError(): void {
+    this.store.setState({ loadError: null });
+  }
+}
