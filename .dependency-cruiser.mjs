@@ -6,6 +6,8 @@ const face = (folder) => `^src/main/${folder}/index\\.ts$`;
 /** A package, whether it is installed (a path in node_modules) or cannot be resolved (its bare name). */
 const npm = (...names) => `^(?:node_modules/)?(?:${names.join('|')})(?:/|$)`;
 const services = '^src/main/services/(?:index|interfaces)\\.ts$';
+/** lib is a shelf of single helpers and has no face. */
+const pageFaces = '^src/renderer/(?:ui|state)/index\\.tsx?$';
 const anyPackage = '^node_modules/(?!electron/|node-llama-cpp/|hono/|@hono/)';
 
 /** node: = whether Node's own modules are allowed; types = what only `import type` may reach. */
@@ -78,7 +80,7 @@ const rows = [
     row: 'features',
     from: '^src/renderer/features/([^/]+)/',
     self: '^src/renderer/features/$1/',
-    may: ['^src/renderer/(?:ui|state|lib)/', anyPackage, '^src/main/contract/flags\\.ts$'],
+    may: [pageFaces, '^src/renderer/lib/', anyPackage, '^src/main/contract/flags\\.ts$'],
     types: [face('contract')],
     node: false,
   },
@@ -87,7 +89,8 @@ const rows = [
     from: '^src/renderer/(?:app/|[^/]+\\.tsx?$)',
     self: '^src/renderer/(?:app/|[^/]+\\.tsx?$)',
     may: [
-      '^src/renderer/(?:ui|state|lib|styles)/',
+      pageFaces,
+      '^src/renderer/(?:lib|styles)/',
       '^src/renderer/features/[^/]+/index\\.tsx?$',
       '^assets/',
       anyPackage,
