@@ -70,5 +70,9 @@ function refuseHost(name: string | null): Admission {
 }
 
 function refuseOrigin(): Admission {
-  return refused(403, 'forbidden_origin', 'This server does not answer to that web page. --cors-origin ORIGIN allows one.');
+  return refused(
+    403,
+    'forbidden_origin',
+    'This server does not answer to that web page. --cors-origin ORIGIN allows one.',
+  );
 }

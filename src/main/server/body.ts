@@ -9,7 +9,11 @@ export function checkBodyHead(incoming: IncomingMessage, limit: number): Refusal
   const { headers } = incoming;
   const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase();
   if (type !== 'application/json') {
-    return { status: 415, code: 'unsupported_media_type', message: 'The body must be JSON with "content-type: application/json".' };
+    return {
+      status: 415,
+      code: 'unsupported_media_type',
+      message: 'The body must be JSON with "content-type: application/json".',
+    };
   }
   const encoding = headers['content-encoding']?.toLowerCase() ?? 'identity';
   if (encoding !== 'identity') {
@@ -57,5 +61,9 @@ function readBytes(incoming: IncomingMessage, limit: number): Promise<Buffer | '
 }
 
 function tooLarge(limit: number): Refusal {
-  return { status: 413, code: 'request_too_large', message: `The body is larger than the ${limit} bytes this server takes.` };
+  return {
+    status: 413,
+    code: 'request_too_large',
+    message: `The body is larger than the ${limit} bytes this server takes.`,
+  };
 }

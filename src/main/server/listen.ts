@@ -38,6 +38,7 @@ async function explain(error: NodeJS.ErrnoException, host: string, port: number)
         `This computer has no address ${JSON.stringify(host)} to listen on.`,
         'Use --host 127.0.0.1 for this computer alone, or one of its own addresses.',
       );
+    case undefined:
     default:
       return fail('internal', `The server could not listen on port ${port} (${error.code ?? error.name}).`, another);
   }

@@ -80,7 +80,9 @@ function timingsOf(timings: Timings) {
   };
 }
 
-const knownFailures: Partial<Record<ErrorCode, { readonly status: number; readonly code: string; readonly param?: string }>> = {
+const knownFailures: Partial<
+  Record<ErrorCode, { readonly status: number; readonly code: string; readonly param?: string }>
+> = {
   prompt_too_long: { status: 400, code: 'context_length_exceeded', param: 'messages' },
   prompt_empty: { status: 400, code: 'prompt_empty', param: 'messages' },
   invalid_input: { status: 400, code: 'invalid_value' },

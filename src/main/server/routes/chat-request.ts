@@ -15,8 +15,7 @@ export type ChatRequest = {
 };
 
 export type ParsedChatRequest =
-  | { readonly ok: true; readonly data: ChatRequest }
-  | { readonly ok: false; readonly refusal: Refusal };
+  { readonly ok: true; readonly data: ChatRequest } | { readonly ok: false; readonly refusal: Refusal };
 
 const sampling = samplingSchema.shape;
 const stopSchema = z.string().min(1).max(1000);
@@ -42,7 +41,9 @@ const requestSchema = z.object({
   max_tokens: sampling.maxTokens.nullable(),
   max_completion_tokens: sampling.maxTokens.nullable(),
   stop: z
-    .union([stopSchema, z.array(stopSchema).max(16)], { error: 'expected a text or up to 16 texts, none of them empty' })
+    .union([stopSchema, z.array(stopSchema).max(16)], {
+      error: 'expected a text or up to 16 texts, none of them empty',
+    })
     .nullish(),
   stream: z.boolean().nullish(),
   stream_options: z.object({ include_usage: z.boolean().nullish() }).nullish(),

@@ -44,21 +44,31 @@ export function findUnsupported(body: Readonly<Record<string, unknown>>): Proble
   }
   const last: unknown = messages.at(-1);
   if (isRecord(last) && last['role'] === 'assistant') {
-    return unsupported('messages', 'Continuing an assistant message is not supported yet; the last message must be another');
+    return unsupported(
+      'messages',
+      'Continuing an assistant message is not supported yet; the last message must be another',
+    );
   }
   return null;
 }
 
 function messageProblem(message: Readonly<Record<string, unknown>>, path: string): Problem | null {
-  const { role, content, tool_calls: toolCalls } = message as { role?: unknown; content?: unknown; tool_calls?: unknown };
-  if (role === 'tool' || role === 'function') return unsupported(`${path}.role`, `The role "${role}" is not supported yet`);
+  const {
+    role,
+    content,
+    tool_calls: toolCalls,
+  } = message as { role?: unknown; content?: unknown; tool_calls?: unknown };
+  if (role === 'tool' || role === 'function')
+    return unsupported(`${path}.role`, `The role "${role}" is not supported yet`);
   if (toolCalls !== undefined && toolCalls !== null && !isEmpty(toolCalls)) {
     return unsupported(`${path}.tool_calls`, 'Tool calls are not supported yet');
   }
   if (!Array.isArray(content)) return null;
-  const index = content.findIndex((part) => isRecord(part) && typeof part['type'] === 'string' && part['type'] !== 'text');
+  const index = content.findIndex(
+    (part) => isRecord(part) && typeof part['type'] === 'string' && part['type'] !== 'text',
+  );
   if (index === -1) return null;
-  const type = String((content[index] as { type: string }).type).slice(0, 40);
+  const type = (content[index] as { type: string }).type.slice(0, 40);
   return unsupported(`${path}.content[${index}]`, `Content of type "${type}" is not supported yet, only text`);
 }
 

@@ -1,0 +1,278 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import http from 'node:http';
+import net from 'node:net';
+import { join } from 'node:path';
+import OpenAI from 'openai';
+import { onTestFinished } from 'vitest';
+import { Emitter, type LogFields, type Logger } from '../../../src/main/base/index.ts';
+import {
+  fail,
+  ok,
+  type AppEvent,
+  type Dispatcher,
+  type EngineStatus,
+  type ModelInfo,
+  type Result,
+  type StreamPart,
+} from '../../../src/main/contract/index.ts';
+import { createServer, type Server, type ServerLimits, type ServerOptions } from '../../../src/main/server/index.ts';
+import type {
+  Completion,
+  CompletionRequest,
+  CompletionService,
+  ModelService,
+} from '../../../src/main/services/interfaces.ts';
+import { temporaryFolder } from '../../support/temp-folder.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+export class FakeDispatcher implements Dispatcher {
+  readonly calls: { name: string; input: unknown }[] = [];
+  readonly events = new Emitter<AppEvent>();
+  reply: (name: string) => Result<unknown> = () => ok({ answered: true });
+
+  async dispatch(name: string, input: unknown): Promise<Result<unknown>> {
+    this.calls.push({ name, input });
+    return this.reply(name);
+  }
+
+  subscribe(listener: (event: AppEvent) => void): () => void {
+    return this.events.on(listener);
+  }
+}
+
+const info: ModelInfo = {
+  id: 'mini-q8_0',
+  name: 'Mini',
+  path: '/models/mini-q8_0.gguf',
+  builtin: true,
+  architecture: 'qwen3moe',
+  quantization: 'Q8_0',
+  sizeBytes: 1,
+  layers: 4,
+  experts: 8,
+  expertsUsed: 2,
+  contextTrained: 512,
+  contextSize: 512,
+  chatFormat: 'ChatML',
+  thinks: false,
+};
+
+export class FakeModels implements ModelService {
+  model: ModelInfo | null = info;
+  state: EngineStatus['state'] = 'ready';
+
+  status(): EngineStatus {
+    const nothing = { loadProgress: null, prefill: null, tokensPerSecond: null, waiting: 0, error: null };
+    return { state: this.state, since: 0, model: this.model, ...nothing };
+  }
+
+  known() {
+    return [
+      { id: 'mini-q8_0', path: '/models/mini-q8_0.gguf', loaded: this.model !== null },
+      { id: 'other', path: '/models/other.gguf', loaded: false },
+    ];
+  }
+
+  async load(): Promise<Result<ModelInfo>> {
+    return fail('internal', 'not in this test');
+  }
+
+  cancelLoad(): boolean {
+    return false;
+  }
+
+  async unload(): Promise<Result<void>> {
+    return ok();
+  }
+
+  onStatus(): () => void {
+    return () => undefined;
+  }
+}
+
+export const finished: Completion = {
+  text: 'Hello there',
+  thought: '',
+  stopReason: 'end',
+  timings: {
+    promptTokens: 20,
+    promptTokensEvaluated: 8,
+    turnsDropped: 0,
+    prefillMs: 5,
+    timeToFirstTokenMs: 6,
+    queuedMs: 0,
+    predictedTokens: 2,
+    predictedMs: 10,
+    tokensPerSecond: 100,
+  },
+};
+
+export type Run = {
+  readonly request: CompletionRequest;
+  readonly signal: AbortSignal;
+  readonly part: (text: string, kind?: StreamPart['kind']) => void;
+  readonly settle: (result: Result<Completion>) => void;
+};
+
+/** Completions that the test steps by hand; with `script` set they answer by themselves. */
+export class FakeCompletions implements CompletionService {
+  readonly runs: Run[] = [];
+  script: ((run: Run) => void) | null = null;
+
+  complete(
+    request: CompletionRequest,
+    onPart: (part: StreamPart) => void,
+    signal: AbortSignal,
+  ): Promise<Result<Completion>> {
+    return new Promise((settle) => {
+      const run: Run = { request, signal, settle, part: (text, kind = 'text') => onPart({ kind, text }) };
+      signal.addEventListener('abort', () => settle(ok({ ...finished, stopReason: 'stopped' })));
+      this.runs.push(run);
+      this.script?.(run);
+    });
+  }
+
+  answerAtOnce(): void {
+    this.script = (run) => {
+      run.part('Hello');
+      run.part(' there');
+      run.settle(ok(finished));
+    };
+  }
+
+  async first(): Promise<Run> {
+    return waitFor('a completion', () => this.runs[0], { everyMs: 2 });
+  }
+}
+
+export class MemoryLogger implements Logger {
+  readonly lines: string[] = [];
+  readonly error = (message: string, fields?: LogFields) => this.#add('error', message, fields);
+  readonly warn = (message: string, fields?: LogFields) => this.#add('warn', message, fields);
+  readonly info = (message: string, fields?: LogFields) => this.#add('info', message, fields);
+  readonly debug = (message: string, fields?: LogFields) => this.#add('debug', message, fields);
+
+  #add(level: string, message: string, fields: LogFields = {}): void {
+    this.lines.push(JSON.stringify({ level, message, ...fields }));
+  }
+}
+
+export type Setup = {
+  readonly server: Server;
+  readonly url: string;
+  readonly port: number;
+  readonly dispatcher: FakeDispatcher;
+  readonly models: FakeModels;
+  readonly completions: FakeCompletions;
+  readonly logger: MemoryLogger;
+  readonly clock: { now: number };
+  readonly rendererFolder: string;
+  readonly client: OpenAI;
+};
+
+/** Builds everything but does not listen. */
+export function buildServer(options: Partial<ServerOptions> = {}, limits: Partial<ServerLimits> = {}) {
+  const parts = {
+    dispatcher: new FakeDispatcher(),
+    models: new FakeModels(),
+    completions: new FakeCompletions(),
+    logger: new MemoryLogger(),
+    clock: { now: 0 },
+    rendererFolder: options.rendererFolder ?? temporaryFolder(),
+  };
+  const server = createServer({
+    ...parts,
+    options: {
+      host: '127.0.0.1',
+      port: 0,
+      apiKey: null,
+      corsOrigins: [],
+      allowedHosts: [],
+      version: '1.2.3',
+      ...options,
+      rendererFolder: parts.rendererFolder,
+    },
+    limits,
+    now: () => parts.clock.now,
+  });
+  onTestFinished(() => server.close());
+  return { ...parts, server };
+}
+
+export async function startServer(
+  options: Partial<ServerOptions> = {},
+  limits: Partial<ServerLimits> = {},
+): Promise<Setup> {
+  const built = buildServer(options, limits);
+  const started = await built.server.start();
+  if (!started.ok) throw new Error(started.error.message);
+  const { url, port } = started.data;
+  const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: options.apiKey ?? 'none', maxRetries: 0 });
+  return { ...built, url, port, client };
+}
+
+/** Writes a page as a build leaves it. */
+export function writePage(folder: string): void {
+  mkdirSync(join(folder, 'assets'), { recursive: true });
+  writeFileSync(join(folder, 'index.html'), '<!doctype html><title>Dormouse</title>');
+  writeFileSync(join(folder, 'icon.svg'), '<svg xmlns="http://www.w3.org/2000/svg"/>');
+  writeFileSync(join(folder, 'assets', 'index-B3xY9aQz.js'), 'console.log(1)');
+}
+
+export function ticketOf(link: string): string {
+  return link.slice(link.indexOf('#t=') + 3);
+}
+
+export async function openSession({ server, url }: Pick<Setup, 'server' | 'url'>): Promise<string> {
+  const reply = await postJson(`${url}/ui/session`, { ticket: ticketOf(server.createLink()) });
+  const body = (await reply.json()) as { data: { secret: string } };
+  return body.data.secret;
+}
+
+export function postJson(url: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+}
+
+export type RawReply = { readonly status: number; readonly headers: http.IncomingHttpHeaders; readonly text: string };
+
+/** A request with exactly these headers; `fetch` would not let a test set Host, Origin or Sec-Fetch-Site. */
+export function rawRequest(
+  port: number,
+  request: { method?: string; path: string; headers?: Record<string, string>; body?: string; endless?: boolean },
+): Promise<RawReply> {
+  return new Promise((resolve, reject) => {
+    const { method = 'GET', path, headers = {}, body, endless = false } = request;
+    const outgoing = http.request({ host: '127.0.0.1', port, method, path, headers, agent: false }, (reply) => {
+      let text = '';
+      reply.setEncoding('utf8');
+      reply.on('data', (piece: string) => (text += piece));
+      reply.on('end', () => {
+        resolve({ status: reply.statusCode ?? 0, headers: reply.headers, text });
+        outgoing.destroy();
+      });
+      reply.on('error', reject);
+    });
+    outgoing.on('error', reject);
+    if (endless) outgoing.flushHeaders();
+    else outgoing.end(body);
+  });
+}
+
+/** A bare socket, with everything that came back so far. */
+export async function openSocket(port: number, text = ''): Promise<{ socket: net.Socket; received: () => string }> {
+  const socket = net.connect({ host: '127.0.0.1', port });
+  let received = '';
+  socket.setEncoding('utf8');
+  socket.on('data', (piece: string) => (received += piece));
+  socket.on('error', () => undefined);
+  onTestFinished(() => void socket.destroy());
+  await new Promise((resolve) => socket.once('connect', resolve));
+  if (text !== '') socket.write(text);
+  return { socket, received: () => received };
+}
+
+export const ask = { messages: [{ role: 'user' as const, content: 'Hi' }] };
