@@ -14,7 +14,7 @@ export default defineConfig({
     target: 'node20',
     minify: false,
     sourcemap: true,
-    rollupOptions: {
+    rolldownOptions: {
       input: Object.fromEntries(entries.map((name) => [name, `src/main/${name}.ts`])),
       output: { entryFileNames: '[name].js', chunkFileNames: 'chunks/[name]-[hash].js' },
     },

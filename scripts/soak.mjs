@@ -1,0 +1,52 @@
+// `npm run soak`: loads, answers and unloads again and again, in the app's engine and with node-llama-cpp alone, and
+// compares how much memory each cycle leaves behind. `-- --cycles N` (200).
+import './lib/check-node.mjs';
+import process from 'node:process';
+import { bundle } from './lib/bundle.mjs';
+import { Failure, runMain } from './lib/failure.mjs';
+import { root } from './lib/paths.mjs';
+import { runChild } from './lib/run-child.mjs';
+import { median } from './lib/statistics.mjs';
+import { prepareOrFail } from './prepare.mjs';
+
+/** What an engine may leave behind per cycle beyond plain node-llama-cpp, in bytes. */
+const allowance = 20 * 1024;
+
+await runMain(async () => {
+  const at = process.argv.indexOf('--cycles');
+  const cycles = at < 0 ? 200 : Number(process.argv[at + 1]);
+  if (!Number.isInteger(cycles) || cycles < 20) throw new Failure('--cycles: expected a whole number from 20');
+  await prepareOrFail({ build: false });
+  const script = await bundle('test/support/leak-arm.ts');
+  const growth = {};
+  for (const arm of ['plain', 'engine']) {
+    console.log(`${arm}: ${cycles} cycles…`);
+    const result = await runChild(process.execPath, ['--expose-gc', script, arm, `${cycles}`], {
+      cwd: root,
+      capture: true,
+    });
+    if (result.stopped) return result.code;
+    if (result.code !== 0) throw new Failure(result.output.trim());
+    const resident = JSON.parse(result.output.trim().split('\n').at(-1));
+    growth[arm] = growthPerCycle(resident);
+    const mib = (bytes) => (bytes / 1024 / 1024).toFixed(1);
+    console.log(
+      `${arm}: ${mib(resident[0])} -> ${mib(resident.at(-1))} MiB, ${kib(growth[arm])} a cycle after warm-up`,
+    );
+  }
+  const over = growth.engine - growth.plain;
+  const fits = over <= allowance;
+  console.log(
+    `The engine leaves ${kib(over)} a cycle more than plain; allowed are ${kib(allowance)}: ${fits ? 'ok' : 'too much'}`,
+  );
+  return fits ? 0 : 1;
+});
+
+const kib = (bytes) => `${(bytes / 1024).toFixed(1)} KiB`;
+
+/** Growth between the first and the last ten cycles after warm-up, by medians, so that one odd reading does not count. */
+function growthPerCycle(resident) {
+  const warm = resident.slice(Math.min(50, Math.floor(resident.length / 4)));
+  const window = Math.min(10, Math.floor(warm.length / 3));
+  return (median(warm.slice(-window)) - median(warm.slice(0, window))) / (warm.length - window);
+}
