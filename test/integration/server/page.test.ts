@@ -1,4 +1,5 @@
 import { symlinkSync, writeFileSync } from 'node:fs';
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ok, type AppEvent } from '../../../src/main/contract/index.ts';
@@ -176,6 +177,23 @@ describe('requests', () => {
     setup.dispatcher.reply = () => ({ ok: false, error: { code: 'no_model', message: 'None.' } });
     const bad = await postJson(`${setup.url}/ui/request/chat.send`, input, headers);
     expect([bad.status, await bad.json()]).toEqual([200, { ok: false, error: { code: 'no_model', message: 'None.' } }]);
+  });
+
+  const ownAddress = Object.values(networkInterfaces())
+    .flat()
+    .find((entry) => entry?.family === 'IPv4' && !entry.internal)?.address;
+
+  it.skipIf(ownAddress === undefined)('lets no other computer choose a file of this one to open', async () => {
+    const address = ownAddress ?? '';
+    const setup = await startServer({ host: '0.0.0.0', apiKey: 'key', allowedHosts: [address] });
+    const headers = { 'x-dormouse-session': await openSession(setup) };
+    const load = (host: string, model: string) =>
+      postJson(`http://${host}:${setup.port}/ui/request/engine.load`, { model }, headers);
+    const far = await load(address, '/etc/passwd');
+    expect([far.status, await far.json()]).toMatchObject([403, { ok: false, error: { code: 'forbidden' } }]);
+    expect(setup.dispatcher.calls).toHaveLength(0);
+    expect((await load(address, 'builtin')).status).toBe(200);
+    expect((await load('127.0.0.1', '/models/a.gguf')).status).toBe(200);
   });
 
   it('answers unknown addresses and methods in the shape that the page reads', async () => {
