@@ -1,2 +1,2 @@
 export { createServer } from './server.ts';
-export type { Server, ServerDeps, ServerLimits, ServerOptions } from './options.ts';
+export type { Server, ServerLimits, ServerOptions } from './options.ts';
