@@ -6,10 +6,16 @@ import { createRoot } from 'react-dom/client';
 import { App } from './app/index.ts';
 import { AppState, AppStateContext, createBridge } from './state/index.ts';
 
+const openChatKey = 'dormouse-open-chat';
+
 const state = new AppState({
   bridge: createBridge(),
   schedule: (paint) => requestAnimationFrame(paint),
   now: () => Date.now(),
+  remembered: {
+    read: () => sessionStorage.getItem(openChatKey),
+    write: (id) => (id === null ? sessionStorage.removeItem(openChatKey) : sessionStorage.setItem(openChatKey, id)),
+  },
 });
 state.start();
 

@@ -10,5 +10,6 @@ export const en = {
   refusedOpen: 'Or let Dormouse open this page again:',
   commands: ['npm start -- --open', 'dormouse --open'],
   or: 'or',
+  notices: 'Notices',
   dismiss: 'Dismiss',
 } as const;

@@ -10,7 +10,7 @@ export function Notices() {
   const shown = (notices ?? []).filter((notice) => !dismissed.includes(notice));
   if (shown.length === 0) return null;
   return (
-    <div className="notices">
+    <section className="notices" aria-label={en.notices}>
       {shown.map((notice) => (
         <Notice
           key={notice}
@@ -19,6 +19,6 @@ export function Notices() {
           dismiss={{ label: en.dismiss, onClick: () => setDismissed([...dismissed, notice]) }}
         />
       ))}
-    </div>
+    </section>
   );
 }

@@ -18,8 +18,12 @@ export function formatSpeed(tokensPerSecond: number): string {
 /** Milliseconds -> seconds in words: `0.21 s`, `3.4 s`, `12 s`, `2 min 5 s`. */
 export function formatSeconds(milliseconds: number): string {
   const seconds = milliseconds / 1000;
-  if (seconds < 1) return `${seconds.toFixed(2)} s`;
-  if (seconds < 10) return `${seconds.toFixed(1)} s`;
-  const rounded = Math.round(seconds);
-  return rounded < 60 ? `${rounded} s` : `${Math.floor(rounded / 60)} min ${rounded % 60} s`;
+  if (seconds < 0.995) return `${seconds.toFixed(2)} s`;
+  if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
+  return formatWholeSeconds(Math.round(seconds));
+}
+
+/** `3 s`, `2 min 5 s`. */
+export function formatWholeSeconds(seconds: number): string {
+  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }

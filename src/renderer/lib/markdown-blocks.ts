@@ -31,7 +31,7 @@ function scan(text: string): MarkdownBlocks {
   let afterBlank = false;
   let inList = false;
   let fence: string | null = null;
-  for (let lineStart = 0; lineStart < text.length; ) {
+  for (let lineStart = 0; lineStart < text.length;) {
     const lineEnd = text.indexOf('\n', lineStart);
     // An unfinished line may still turn into a list item or a fence, so nothing is decided on it.
     if (lineEnd === -1) break;

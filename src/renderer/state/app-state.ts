@@ -1,6 +1,6 @@
 import { createStore, type StoreApi } from 'zustand/vanilla';
 import type { AppEvent, AppInfo, Bridge, ConnectionState } from '../../main/contract/index.ts';
-import { Conversations } from './conversations.ts';
+import { Conversations, type RememberedChat } from './conversations.ts';
 import { Engine } from './engine.ts';
 import { StreamHub } from './stream-hub.ts';
 
@@ -15,6 +15,7 @@ export interface AppStateOptions {
   readonly schedule: (paint: () => void) => void;
   /** Unix time in ms. */
   readonly now: () => number;
+  readonly remembered: RememberedChat;
 }
 
 /** All that this page knows. Built once, before React. */
@@ -26,13 +27,14 @@ export class AppState {
   readonly #bridge: Bridge;
 
   constructor(options: AppStateOptions) {
-    const { bridge, schedule, now } = options;
+    const { bridge, schedule, now, remembered } = options;
     this.#bridge = bridge;
     this.engine = new Engine(bridge);
     this.streams = new StreamHub({ bridge, schedule, now, missed: (streamId) => this.#fetchConversationOf(streamId) });
     this.conversations = new Conversations({
       bridge,
       now,
+      remembered,
       attach: (streamId) => this.streams.attach(streamId),
       ended: (streamId) => this.streams.forget(streamId),
     });

@@ -34,6 +34,13 @@ export interface ConversationsOptions {
   readonly ended: (streamId: string) => void;
   /** Unix time in ms. */
   readonly now: () => number;
+  /** Which chat was open, across reloads of the page. */
+  readonly remembered: RememberedChat;
+}
+
+export interface RememberedChat {
+  readonly read: () => string | null;
+  readonly write: (conversationId: string | null) => void;
 }
 
 type Started = RequestOutput<'chat.regenerate'>;
@@ -55,6 +62,10 @@ export class Conversations {
 
   constructor(options: ConversationsOptions) {
     this.#options = options;
+    this.store.setState({ currentId: options.remembered.read() });
+    this.store.subscribe(({ currentId }, before) => {
+      if (currentId !== before.currentId) options.remembered.write(currentId);
+    });
   }
 
   // -- what main tells ---------------------------------------------------
@@ -192,7 +203,8 @@ export class Conversations {
     const { conversationId, id: messageId } = message;
     const result = await this.#options.bridge.request('chat.regenerate', { conversationId, messageId });
     if (!this.#took(conversationId, result)) return;
-    const parent = message.role === 'user' ? message : this.store.getState().trees[conversationId]?.byId[message.parentId ?? ''];
+    const parent =
+      message.role === 'user' ? message : this.store.getState().trees[conversationId]?.byId[message.parentId ?? ''];
     if (parent !== undefined) this.#begin(result.data, parent);
   }
 

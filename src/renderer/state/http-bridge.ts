@@ -31,7 +31,11 @@ const lastRetryMs = 5000;
 const stableMs = 5000;
 
 const disconnected = (): Result<never> =>
-  failed('disconnected', 'Dormouse does not answer.', 'Check that Dormouse is still running. This page connects again by itself.');
+  failed(
+    'disconnected',
+    'Dormouse does not answer.',
+    'Check that Dormouse is still running. This page connects again by itself.',
+  );
 const sessionRequired = (): Result<never> =>
   failed('session_required', 'This page has no right to use Dormouse.', 'Open it through a fresh link.');
 
@@ -115,19 +119,24 @@ export class HttpBridge implements Bridge {
 
   async #connect(): Promise<void> {
     const abort = new AbortController();
+    const stopped = (): boolean => abort.signal.aborted;
     this.#abort = abort;
     try {
       if (this.#ticket !== null) await this.#tradeTicket(this.#ticket);
-      if (abort.signal.aborted) return;
+      if (stopped()) return;
       if (this.#secret === null) {
         this.#refuse(null);
         return;
       }
       this.#releaseWaiting();
-      if (this.#environment.isVisible()) await this.#readEvents(this.#secret, abort.signal);
-      else this.#abort = null;
+      if (!this.#environment.isVisible()) {
+        this.#abort = null;
+        return;
+      }
+      await this.#readEvents(this.#secret, abort.signal, stopped);
+      if (!stopped()) this.#lost();
     } catch {
-      if (!abort.signal.aborted) this.#lost();
+      if (!stopped()) this.#lost();
     }
   }
 
@@ -142,13 +151,13 @@ export class HttpBridge implements Bridge {
     this.#environment.storage.setItem(storageKey, this.#secret);
   }
 
-  async #readEvents(secret: string, signal: AbortSignal): Promise<void> {
+  async #readEvents(secret: string, signal: AbortSignal, stopped: () => boolean): Promise<void> {
     const response = await this.#environment.fetch(eventsPath, {
       headers: { [sessionHeader]: secret, accept: 'text/event-stream' },
       cache: 'no-store',
       signal,
     });
-    if (signal.aborted) return;
+    if (stopped()) return;
     if (response.status === 401) {
       this.#refuse(secret);
       return;
@@ -161,15 +170,14 @@ export class HttpBridge implements Bridge {
     try {
       for (;;) {
         const { done, value } = await reader.read();
-        if (signal.aborted) return;
+        if (stopped()) return;
         if (this.#environment.now() - openedAt >= stableMs) this.#retries = 0;
-        if (done) break;
+        if (done) return;
         for (const data of parser.push(value)) this.#emit(data);
       }
     } finally {
       void reader.cancel().catch(() => undefined);
     }
-    this.#lost();
   }
 
   #emit(data: string): void {

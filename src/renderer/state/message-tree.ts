@@ -13,7 +13,7 @@ export const emptyTree: MessageTree = { byId: {}, leafId: null };
 export function visiblePath(tree: MessageTree): readonly Message[] {
   const path: Message[] = [];
   const seen = new Set<string>();
-  for (let id = tree.leafId; id !== null && !seen.has(id); ) {
+  for (let id = tree.leafId; id !== null && !seen.has(id);) {
     seen.add(id);
     const message: Message | undefined = tree.byId[id];
     if (message === undefined) break;

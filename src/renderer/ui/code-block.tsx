@@ -43,6 +43,6 @@ function textOf(node: HastLike | undefined): string {
 function languageOf(node: HastLike | undefined): string | undefined {
   const names = node?.children?.[0]?.properties?.['className'];
   if (!Array.isArray(names)) return undefined;
-  const found = names.find((name: unknown) => typeof name === 'string' && name.startsWith('language-'));
-  return typeof found === 'string' ? found.slice('language-'.length) : undefined;
+  const found = names.map(String).find((name) => name.startsWith('language-'));
+  return found?.slice('language-'.length);
 }

@@ -17,6 +17,7 @@ function copyThroughSelection(text: string): boolean {
   area.className = 'visually-hidden';
   document.body.append(area);
   area.select();
+  // eslint-disable-next-line @typescript-eslint/no-deprecated -- the only way without a clipboard object
   const copied = document.execCommand('copy');
   area.remove();
   if (focused instanceof HTMLElement) focused.focus();

@@ -1,4 +1,4 @@
-import { createContext, memo, useContext, useRef, type ComponentProps } from 'react';
+import { createContext, memo, useContext, useRef } from 'react';
 import ReactMarkdown, { type Components, type Options } from 'react-markdown';
 import rehypeHighlight from 'rehype-highlight';
 import remarkGfm from 'remark-gfm';
@@ -14,8 +14,6 @@ export interface MarkdownTexts {
   readonly image: string;
   readonly table: string;
 }
-
-type HastNode = NonNullable<ComponentProps<typeof CodeBlock>['node']>;
 
 const MarkdownTextsContext = createContext<MarkdownTexts | null>(null);
 
@@ -44,7 +42,7 @@ const components: Components = {
   pre: ({ node, children }) => {
     const texts = useTexts();
     return (
-      <CodeBlock node={node as HastNode | undefined} copyTexts={texts.copyCode} fallbackLanguage={texts.code}>
+      <CodeBlock node={node} copyTexts={texts.copyCode} fallbackLanguage={texts.code}>
         {children}
       </CodeBlock>
     );

@@ -5,6 +5,8 @@ import { IconButton } from './button.tsx';
 interface NoticeProps {
   readonly tone: 'info' | 'bad';
   readonly title: string;
+  /** Read aloud when it appears; not for notices that scroll in and out of view. */
+  readonly announced?: boolean;
   readonly hint?: string | undefined;
   /** Buttons. */
   readonly children?: ReactNode;
@@ -12,10 +14,10 @@ interface NoticeProps {
 }
 
 /** What happened and what to do about it. */
-export function Notice({ tone, title, hint, children, dismiss }: NoticeProps) {
+export function Notice({ tone, title, announced = false, hint, children, dismiss }: NoticeProps) {
   const Icon = tone === 'bad' ? CircleAlert : Info;
   return (
-    <div className={`notice notice-${tone}`} role={tone === 'bad' ? 'alert' : 'note'}>
+    <div className={`notice notice-${tone}`} role={announced ? 'alert' : 'note'}>
       <Icon size={16} aria-hidden="true" />
       <div className="notice-body">
         <p className="notice-title">{title}</p>

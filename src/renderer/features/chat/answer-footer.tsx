@@ -16,7 +16,9 @@ interface AnswerFooterProps {
 /** Measured facts, how the answer ended, and what can be done with it. */
 export function AnswerFooter({ message, tree, busy }: AnswerFooterProps) {
   const { conversations } = useAppState();
-  const { timings, modelName, text } = message;
+  const { timings, modelName, text, status } = message;
+  // Its error already offers to try again.
+  const failed = status === 'failed' || status === 'lost';
   return (
     <footer className="answer-footer">
       {timings === null ? null : (
@@ -35,10 +37,12 @@ export function AnswerFooter({ message, tree, busy }: AnswerFooterProps) {
       ))}
       <span className="answer-actions">
         {text === '' ? null : <CopyButton texts={en.copy} label={en.copyAnswer} text={() => text} />}
-        <Button look="plain" disabled={busy} onClick={() => void conversations.regenerate(message)}>
-          <RotateCcw size={13} aria-hidden="true" />
-          {en.regenerate}
-        </Button>
+        {failed ? null : (
+          <Button look="plain" disabled={busy} onClick={() => void conversations.regenerate(message)}>
+            <RotateCcw size={13} aria-hidden="true" />
+            {en.regenerate}
+          </Button>
+        )}
         <BranchSwitcher tree={tree} message={message} />
       </span>
     </footer>

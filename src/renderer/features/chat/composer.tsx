@@ -4,6 +4,7 @@ import type { Message } from '../../../main/contract/index.ts';
 import { newChat, useAppState, useConnection, useConversations, useEngine } from '../../state/index.ts';
 import { Button, Notice } from '../../ui/index.ts';
 import { en } from './en.ts';
+import { belongsToInputMethod } from './input-method.ts';
 
 interface ComposerProps {
   /** The answer being written in this conversation. */
@@ -27,9 +28,7 @@ export function Composer({ running, onSend }: ComposerProps) {
     field.current?.focus();
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    // While an input method composes, Enter and Esc belong to it (Safari says so only by key code 229).
-    if (event.nativeEvent.isComposing || event.keyCode === 229) return;
-    if (event.key !== 'Enter' || event.shiftKey) return;
+    if (belongsToInputMethod(event.nativeEvent) || event.key !== 'Enter' || event.shiftKey) return;
     event.preventDefault();
     send();
   };
@@ -88,13 +87,13 @@ function SendError({ errorKey }: { readonly errorKey: string }) {
   const error = useConversations((state) => state.errors[errorKey]);
   if (error === undefined) return null;
   const dismiss = { label: en.dismiss, onClick: () => conversations.dismissError(errorKey) };
-  return <Notice tone="bad" title={error.message} hint={error.hint} dismiss={dismiss} />;
+  return <Notice announced tone="bad" title={error.message} hint={error.hint} dismiss={dismiss} />;
 }
 
 /** Why nothing can be sent now, or null. */
 function useBlocked(): string | null {
   const state = useEngine((engine) => engine.status?.state ?? null);
-  const hasModel = useEngine((engine) => engine.status?.model != null);
+  const hasModel = useEngine((engine) => (engine.status?.model ?? null) !== null);
   const open = useConnection(({ connection }) => connection === 'open');
   if (!open || hasModel) return null;
   if (state === 'loading') return en.waitForModel;

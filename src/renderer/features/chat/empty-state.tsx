@@ -1,17 +1,17 @@
-import { useAppState, useEngine } from '../../state/index.ts';
+import { newChat, useAppState, useEngine } from '../../state/index.ts';
 import { Button, Mark } from '../../ui/index.ts';
 import { en } from './en.ts';
 
 /** What a new chat shows: a greeting, or what to do where no model is loaded. */
 export function EmptyState() {
   const state = useEngine((engine) => engine.status?.state ?? null);
-  const hasModel = useEngine((engine) => engine.status?.model != null);
+  const hasModel = useEngine((engine) => (engine.status?.model ?? null) !== null);
   const builtin = useEngine((engine) => engine.status?.model?.builtin === true);
   const noModel = !hasModel && (state === 'empty' || state === 'failed');
   return (
     <div className="empty">
       <Mark size={56} />
-      {noModel ? <NoModel /> : <Greeting builtin={builtin} />}
+      {state === null ? null : noModel ? <NoModel /> : <Greeting builtin={builtin} />}
     </div>
   );
 }
@@ -21,7 +21,9 @@ function NoModel() {
   return (
     <>
       <h2>{en.noModelTitle}</h2>
-      <p>{en.noModelText}</p>
+      <p>
+        {en.noModelText} <code>{en.noModelCommand}</code>
+      </p>
       <Button look="main" onClick={() => void engine.load('builtin')}>
         {en.loadBuiltin}
       </Button>
@@ -31,6 +33,11 @@ function NoModel() {
 
 function Greeting({ builtin }: { readonly builtin: boolean }) {
   const { conversations } = useAppState();
+  const ask = (question: string) => {
+    // As a draft first: if sending fails, the question waits in the composer.
+    conversations.setDraft(newChat, question);
+    void conversations.send(question);
+  };
   return (
     <>
       <h2>{en.greeting}</h2>
@@ -39,7 +46,7 @@ function Greeting({ builtin }: { readonly builtin: boolean }) {
         <ul className="empty-questions" aria-label={en.questionsLabel}>
           {en.questions.map((question) => (
             <li key={question}>
-              <button type="button" className="question" onClick={() => void conversations.send(question)}>
+              <button type="button" className="question" onClick={() => ask(question)}>
                 {question}
               </button>
             </li>

@@ -32,6 +32,7 @@ export const en = {
   engineState: 'Engine state',
   pill: {
     unknown: 'Connecting',
+    lost: 'No connection',
     empty: 'No model',
     loading: (percent: string | null) => (percent === null ? 'Loading' : `Loading ${percent}`),
     ready: 'Ready',
@@ -51,18 +52,20 @@ export const en = {
   loadBuiltin: 'Load the built-in model',
   noModelTitle: 'No model is loaded',
   noModelText:
-    'Dormouse answers with a model in GGUF format on this computer. Load the small built-in one, or start Dormouse with --model PATH to use your own.',
+    'Dormouse answers with a model in GGUF format on this computer. Load the small built-in one, or use your own:',
+  noModelCommand: 'npm start -- --model PATH',
   dismiss: 'Dismiss',
   tryAgain: 'Try again',
 
   greeting: 'Good to see you.',
   introBuiltin:
-    'This is the built-in demo model: tiny, offline, and good at a few things it has learned about Dormouse. Ask one of these, or write your own.',
+    'This is the built-in demo model: tiny, offline, and good only at what it has learned. Ask one of these, or write your own.',
   intro: 'Everything you write stays on this computer. Ask a question, paste some text, or show it code.',
+  // The built-in model answers these well at every temperature up to 0.7.
   questions: [
     'What is a mixture of experts model?',
-    'What do the workers do after an answer?',
-    'What does the live chart of Dormouse show?',
+    'Why do the workers sleep?',
+    'Can you tell me a story about a dormouse?',
   ],
   questionsLabel: 'Questions to begin with',
 
@@ -84,6 +87,7 @@ export const en = {
   starting: 'Starting…',
   thinking: 'Thinking…',
   thought: 'Thoughts',
+  thoughtBriefly: 'Thought for a moment',
   thoughtFor: (time: string) => `Thought for ${time}`,
   emptyAnswer: 'The model gave an empty answer.',
   stoppedEarly: 'Stopped before the first word.',

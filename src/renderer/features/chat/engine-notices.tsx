@@ -42,8 +42,14 @@ function LoadError() {
     engine.dismissLoadError();
   };
   return (
-    <Notice tone="bad" title={error.message} hint={error.hint} dismiss={{ label: en.dismiss, onClick: dismiss }}>
-      {status?.model == null ? (
+    <Notice
+      announced
+      tone="bad"
+      title={error.message}
+      hint={error.hint}
+      dismiss={{ label: en.dismiss, onClick: dismiss }}
+    >
+      {(status?.model ?? null) === null ? (
         <Button onClick={() => void engine.load('builtin')}>{en.loadBuiltin}</Button>
       ) : undefined}
     </Notice>

@@ -1,6 +1,16 @@
-import { BookOpen, CircleAlert, CircleDashed, CircleOff, Hourglass, Moon, Plug, Zap, type LucideIcon } from 'lucide-react';
+import {
+  BookOpen,
+  CircleAlert,
+  CircleDashed,
+  CircleOff,
+  Hourglass,
+  Moon,
+  Unplug,
+  Zap,
+  type LucideIcon,
+} from 'lucide-react';
 import type { EngineState } from '../../../main/contract/index.ts';
-import { useEngine } from '../../state/index.ts';
+import { useConnection, useEngine } from '../../state/index.ts';
 import { en } from './en.ts';
 import { engineLabel } from './engine-label.ts';
 
@@ -17,11 +27,12 @@ const looks: Readonly<Record<EngineState, { readonly icon: LucideIcon; readonly 
 /** State of the engine in words. Not a live region: it changes many times a second; the announcer tells what matters. */
 export function EnginePill() {
   const status = useEngine((engine) => engine.status);
-  const { icon: Icon, tone } = status === null ? { icon: Plug, tone: 'quiet' } : looks[status.state];
+  const lost = useConnection(({ connection }) => connection === 'lost');
+  const { icon: Icon, tone } = status === null || lost ? { icon: Unplug, tone: 'quiet' } : looks[status.state];
   return (
     <div role="status" aria-live="off" aria-label={en.engineState} className={`pill pill-${tone} numbers`}>
       <Icon size={13} aria-hidden="true" />
-      <span>{engineLabel(status)}</span>
+      <span>{lost ? en.pill.lost : engineLabel(status)}</span>
     </div>
   );
 }

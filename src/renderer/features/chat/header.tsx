@@ -1,3 +1,4 @@
+import { useEffect } from 'react';
 import { PanelLeft } from 'lucide-react';
 import { useConversations, useEngine } from '../../state/index.ts';
 import { IconButton } from '../../ui/index.ts';
@@ -12,6 +13,10 @@ interface HeaderProps {
 export function Header({ sidebarOpen, onToggleSidebar }: HeaderProps) {
   const title = useConversations((state) => state.list?.find(({ id }) => id === state.currentId)?.title);
   const isNew = useConversations((state) => state.currentId === null);
+  const heading = isNew ? en.newChat : title === undefined || title === '' ? en.untitled : title;
+  useEffect(() => {
+    document.title = isNew ? en.app : `${heading} · ${en.app}`;
+  }, [heading, isNew]);
   return (
     <header className="header">
       <IconButton
@@ -21,7 +26,7 @@ export function Header({ sidebarOpen, onToggleSidebar }: HeaderProps) {
         onClick={onToggleSidebar}
       />
       <h1 className="header-title" title={title}>
-        {isNew ? en.newChat : title === undefined || title === '' ? en.untitled : title}
+        {heading}
       </h1>
       <ModelChip />
       <EnginePill />

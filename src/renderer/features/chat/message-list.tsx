@@ -1,11 +1,12 @@
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useRef } from 'react';
 import { ArrowDown } from 'lucide-react';
 import { Virtuoso, type ContextProp, type ScrollerProps, type VirtuosoHandle } from 'react-virtuoso';
 import type { Message } from '../../../main/contract/index.ts';
-import { useStreamView, type MessageTree } from '../../state/index.ts';
+import type { MessageTree } from '../../state/index.ts';
 import { Button } from '../../ui/index.ts';
 import { Answer } from './answer.tsx';
 import { en } from './en.ts';
+import { useFollowEnd } from './use-follow-end.ts';
 import { UserMessage } from './user-message.tsx';
 
 interface MessageListProps {
@@ -21,40 +22,38 @@ interface ListContext {
   readonly busy: boolean;
 }
 
-/** Pixels from the end that still count as being there. */
-const endThreshold = 24;
-
 /** The branch on screen. Follows the end only while the reader is there. */
 export function MessageList({ tree, path, running, sends }: MessageListProps) {
   const list = useRef<VirtuosoHandle>(null);
-  const [atEnd, setAtEnd] = useState(true);
+  const { following, setScroller, grew, toEnd } = useFollowEnd();
   const seenSends = useRef(sends);
-  const toEnd = useCallback(() => list.current?.scrollToIndex({ index: 'LAST', align: 'end' }), []);
-  useFollow(running?.streamId ?? null, list);
+  const jump = useCallback(() => {
+    list.current?.scrollToIndex({ index: 'LAST', align: 'end' });
+    toEnd();
+  }, [toEnd]);
   useEffect(() => {
     if (seenSends.current === sends) return;
     seenSends.current = sends;
-    toEnd();
-  }, [sends, path.length, toEnd]);
+    jump();
+  }, [sends, jump]);
   return (
     <div className="messages">
       <Virtuoso<Message, ListContext>
         ref={list}
         className="message-scroller"
+        scrollerRef={setScroller}
         data={path}
         context={{ tree, busy: running !== null }}
         components={listComponents}
         computeItemKey={(_index, message) => message.id}
         initialTopMostItemIndex={{ index: 'LAST', align: 'end' }}
-        followOutput={(isAtEnd) => (isAtEnd ? 'auto' : false)}
-        atBottomThreshold={endThreshold}
-        atBottomStateChange={setAtEnd}
+        totalListHeightChanged={grew}
         increaseViewportBy={600}
         itemContent={renderMessage}
       />
-      {atEnd ? null : (
+      {following ? null : (
         <div className="jump">
-          <Button onClick={toEnd}>
+          <Button onClick={jump}>
             <ArrowDown size={14} aria-hidden="true" />
             {en.jump}
           </Button>
@@ -74,12 +73,6 @@ function renderMessage(_index: number, message: Message, { tree, busy }: ListCon
       )}
     </div>
   );
-}
-
-/** Text that grows does not change the number of messages, so the list is told after each painted frame. */
-function useFollow(streamId: string | null, list: { readonly current: VirtuosoHandle | null }): void {
-  const view = useStreamView(streamId);
-  useEffect(() => list.current?.autoscrollToBottom(), [view, list]);
 }
 
 // Not live: a virtual list adds and removes rows while one scrolls. The announcer reads answers instead.

@@ -1,6 +1,6 @@
 import { useId, useState } from 'react';
 import { ChevronRight } from 'lucide-react';
-import { formatSeconds } from '../../lib/format.ts';
+import { formatWholeSeconds } from '../../lib/format.ts';
 import { Markdown } from '../../ui/index.ts';
 import { en } from './en.ts';
 
@@ -15,7 +15,7 @@ interface ThoughtProps {
 export function Thought({ text, open, milliseconds }: ThoughtProps) {
   const [unfolded, setUnfolded] = useState(false);
   const id = useId();
-  const label = open ? en.thinking : milliseconds === null ? en.thought : en.thoughtFor(formatSeconds(milliseconds));
+  const label = open ? en.thinking : thoughtLabel(milliseconds);
   return (
     <div className="thought">
       <button
@@ -33,4 +33,10 @@ export function Thought({ text, open, milliseconds }: ThoughtProps) {
       </div>
     </div>
   );
+}
+
+function thoughtLabel(milliseconds: number | null): string {
+  if (milliseconds === null) return en.thought;
+  const whole = Math.round(milliseconds / 1000);
+  return whole < 1 ? en.thoughtBriefly : en.thoughtFor(formatWholeSeconds(whole));
 }
