@@ -1,5 +1,6 @@
 // Makes a clone ready to run: packages as the lock file says, then the parts of build/app that are stale.
 import './lib/check-node.mjs';
+import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +8,7 @@ import { build, staleParts } from './lib/build.mjs';
 import { Failure, explainFileError, runMain } from './lib/failure.mjs';
 import { withFolderLock } from './lib/folder-lock.mjs';
 import { install, isInstalled } from './lib/install.mjs';
-import { buildFolder } from './lib/paths.mjs';
+import { buildFolder, root } from './lib/paths.mjs';
 
 const lockFolder = join(buildFolder, 'prepare.lock');
 
@@ -17,6 +18,7 @@ export async function prepare({ install: wantPackages = true, build: wantBuild =
   const onWait = (pid) => console.error(`Another Dormouse command is preparing this folder (process ${pid}); waiting…`);
   try {
     if (ready()) return { ok: true };
+    accessSync(root, constants.W_OK);
     await withFolderLock(lockFolder, onWait, async () => {
       if (wantPackages) await install();
       if (wantBuild) await build();

@@ -42,7 +42,9 @@ await runMain(async () => {
   return fits ? 0 : 1;
 });
 
-const kib = (bytes) => `${(bytes / 1024).toFixed(1)} KiB`;
+function kib(bytes) {
+  return `${(bytes / 1024).toFixed(1)} KiB`;
+}
 
 /** Growth between the first and the last ten cycles after warm-up, by medians, so that one odd reading does not count. */
 function growthPerCycle(resident) {

@@ -12,6 +12,7 @@ const shared = ['tsconfig.base.json', 'package.json', 'package-lock.json', 'scri
 const parts = [
   {
     name: 'renderer',
+    title: 'the page',
     config: 'vite.config.ts',
     needs: 'src/renderer/index.html',
     gives: 'index.html',
@@ -19,6 +20,7 @@ const parts = [
   },
   {
     name: 'main',
+    title: 'the program',
     config: 'vite.main.config.ts',
     needs: 'src/main/cli.ts',
     gives: 'cli.js',
@@ -35,20 +37,20 @@ export function staleParts() {
 export async function build() {
   const stale = staleParts();
   if (stale.length === 0) return;
-  const progress = new Progress('Building', ` ${stale.map((part) => part.name).join(' and ')}`);
+  const progress = new Progress('Building', ` ${stale.map((part) => part.title).join(' and ')}`);
   for (const part of stale) await buildPart(part, progress);
   progress.end(`Built in ${progress.seconds} s.`);
 }
 
 async function buildPart(part, progress) {
   if (!existsSync(join(root, part.needs))) {
-    progress.end(`The ${part.name} could not be built.`);
+    progress.end(`Could not build ${part.title}.`);
     throw new Failure(`${part.needs} is missing from this folder; is it a complete clone?`);
   }
   const next = join(buildFolder, 'next', part.name);
   const vite = join(nodeModules, 'vite', 'bin', 'vite.js');
   const args = [vite, 'build', '--config', part.config, '--outDir', next, '--emptyOutDir', '--logLevel', 'warn'];
-  const timer = setInterval(() => progress.update(part.name), 1000);
+  const timer = setInterval(() => progress.update(part.title), 1000);
   let result;
   try {
     // Without NODE_ENV=test of a test run: React would come in its development build.
@@ -57,9 +59,9 @@ async function buildPart(part, progress) {
   } finally {
     clearInterval(timer);
   }
-  if (result.stopped) throw Object.assign(new Failure('Stopped.'), { exitCode: result.code || 130 });
+  if (result.stopped) throw Object.assign(new Failure(''), { exitCode: result.code || 130 });
   if (result.code !== 0) {
-    progress.end(`The ${part.name} could not be built.`);
+    progress.end(`Could not build ${part.title}.`);
     throw new Failure(result.output.trim() || `vite ended with exit code ${result.code}.`);
   }
   const target = join(appFolder, part.name);

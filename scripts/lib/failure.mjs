@@ -1,4 +1,4 @@
-/** An expected failure: its message is all that a person sees of it. */
+/** An expected failure: its message is all that a person sees of it; empty when everything has been said. */
 export class Failure extends Error {}
 
 /** Turns what the system says about a file or folder into a sentence; undefined when it is something else. */
@@ -25,7 +25,7 @@ export async function runMain(main) {
     process.exitCode = await main();
   } catch (error) {
     const sentence = error instanceof Failure ? error.message : explainFileError(error);
-    console.error(sentence ?? error);
+    if (sentence !== '') console.error(sentence ?? error);
     process.exitCode = error instanceof Failure && error.exitCode ? error.exitCode : 1;
   }
 }

@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, delimiter, join } from 'node:path';
 import process from 'node:process';
 import { Failure, explainFileError } from './failure.mjs';
@@ -20,14 +20,16 @@ export async function install() {
     writeFileSync(stampFile, wantedStamp());
     return;
   }
-  accessSync(root, constants.W_OK);
   const npm = findNpm();
   rmSync(stampFile, { force: true });
 
-  const packages = packagesForThisMachine();
+  // Optional ones that fit any machine may belong to one that does not: whether they come, only npm knows.
+  const packages = packagesForThisMachine().filter(([, { optional, os }]) => !optional || os);
   const progress = new Progress('Installing packages', ' (about a minute, once)');
   const timer = setInterval(() => progress.update(`${countInstalled(packages)} of ${packages.length} packages`), 1000);
-  const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--no-progress', '--loglevel=error'];
+  const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--no-progress', '--loglevel=warn'];
+  // npm's own waits between tries add up to minutes, in which a person offline would learn nothing.
+  args.push('--fetch-retry-mintimeout=2000', '--fetch-retry-maxtimeout=10000');
   let result;
   try {
     result = await runChild(npm.command, [...npm.args, ...args], { ...npm.options, cwd: root, capture: true });
@@ -36,11 +38,13 @@ export async function install() {
   }
   if (result.stopped) {
     progress.end('Stopped while installing packages; the next start begins this step again.');
-    throw Object.assign(new Failure('Stopped.'), { exitCode: result.code || 130 });
+    throw Object.assign(new Failure(''), { exitCode: result.code || 130 });
   }
-  if (result.code !== 0) {
+  // A full disk is only a warning to npm: files are missing then, and it still ends with 0.
+  const torn = /TAR_ENTRY_ERROR (\w+)/.exec(result.output)?.[1];
+  if (result.code !== 0 || torn || !matchesLock()) {
     progress.end('Packages could not be installed.');
-    throw new Failure(explainNpm(result.output, result.code));
+    throw new Failure(torn ? sentenceFor(torn) : explainNpm(result.output, result.code));
   }
   writeFileSync(stampFile, wantedStamp());
   progress.end(`Packages installed in ${progress.seconds} s.`);
@@ -81,7 +85,8 @@ export function explainNpm(output, exitCode) {
     (line) => line && !/^(code|errno|syscall|path|A complete log|enoent This is related)/.test(line),
   );
   // npm repeats "network" before each line of that kind and adds general advice after the reason.
-  const reason = rest[0]?.replace(/^network /, '') ?? `npm ended with exit code ${exitCode} and gave no reason.`;
+  const reason =
+    rest[0]?.replace(/^(network|FetchError:) /, '') ?? `npm ended with exit code ${exitCode} and gave no reason.`;
   return `${sentenceFor(code)}\nnpm says: ${reason}`;
 }
 
