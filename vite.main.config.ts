@@ -1,11 +1,14 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { defineConfig } from 'vite';
 
 const entries = ['cli', 'main'].filter((name) => existsSync(`src/main/${name}.ts`));
 
+const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+
 /** Main: ES modules for Node 20; packages stay in node_modules, only our own files are bundled. */
 export default defineConfig({
   publicDir: false,
+  define: { __DORMOUSE_VERSION__: JSON.stringify(version) },
   cacheDir: 'build/cache/vite-main',
   build: {
     ssr: true,

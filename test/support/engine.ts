@@ -25,6 +25,7 @@ export const builtinLoad: LoadRequest = {
   flashAttention: 'auto',
   mmap: true,
   mlock: false,
+  chatFormat: 'auto',
 };
 
 export function createEngine(): LlamaEngine {

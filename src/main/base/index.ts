@@ -1,3 +1,4 @@
 export * from './emitter.ts';
-export * from './serial-queue.ts';
+export * from './folders.ts';
 export * from './logger.ts';
+export * from './serial-queue.ts';

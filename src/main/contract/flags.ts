@@ -51,6 +51,7 @@ export const flags = {
   context: { type: 'number', integer: true, unit: 'tokens', min: 64, max: 10_485_760, words: ['auto'], default: 'auto', group: 'model', reload: true, where: 'both', help: 'How many tokens the model can see at once. Auto: what it was trained on, at most 8192.' },
   batch: { type: 'number', integer: true, unit: 'tokens', min: 1, max: 16_384, words: [], default: 512, group: 'model', reload: true, where: 'both', help: 'Prompt tokens evaluated in one go. Stop takes effect between batches.' },
   kv: { type: 'choice', default: 'f16', choices: ['f16', 'q8_0', 'q4_0'], group: 'model', reload: true, where: 'both', help: 'Number format of the KV cache. Smaller formats save memory and lose a little accuracy.' },
+  'chat-format': { type: 'choice', default: 'auto', choices: ['auto', 'chatml', 'qwen', 'harmony', 'deepseek', 'llama3', 'mistral', 'gemma', 'general'], group: 'model', reload: true, where: 'both', help: 'How chats are written for the model. Auto follows the template in its file.' },
   'flash-attention': { type: 'choice', default: 'auto', choices: ['auto', 'on', 'off'], group: 'model', reload: true, where: 'both', help: 'Attention that needs less memory. Auto lets llama.cpp decide.' },
   mmap: { type: 'choice', default: 'on', choices: ['on', 'off'], group: 'model', reload: true, where: 'both', help: 'Map the file into memory instead of copying it.' },
   mlock: { type: 'switch', default: false, group: 'model', reload: true, where: 'both', help: 'Keep the model in RAM so that it is never swapped out.' },

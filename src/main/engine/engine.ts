@@ -3,6 +3,9 @@ import type { EngineStatus, ModelInfo, Result, Sampling, StopReason, StreamPart,
 /** One turn of a chat. Text is always text: special tokens typed by a person stay letters. */
 export type ChatTurn = { readonly role: 'system' | 'user' | 'assistant'; readonly text: string };
 
+/** `auto` follows the template in the model's file. */
+export type ChatFormat = 'auto' | 'chatml' | 'qwen' | 'harmony' | 'deepseek' | 'llama3' | 'mistral' | 'gemma' | 'general';
+
 export type LoadRequest = {
   /** Path of a GGUF file. */
   readonly path: string;
@@ -18,6 +21,7 @@ export type LoadRequest = {
   readonly flashAttention: 'auto' | 'on' | 'off';
   readonly mmap: boolean;
   readonly mlock: boolean;
+  readonly chatFormat: ChatFormat;
 };
 
 export type GenerateRequest = {

@@ -3,6 +3,7 @@ import { Emitter, SerialQueue, type Logger } from '../base/index.ts';
 import { fail, ok, type AppError, type EngineStatus, type ModelInfo, type Result, type StreamPart } from '../contract/index.ts';
 import { EngineStateMachine } from './engine-state.ts';
 import { nothingGenerated, type Engine, type EngineEvent, type GenerateOutcome, type GenerateRequest, type LoadRequest } from './engine.ts';
+import { ChatFormats } from './llama-chat-format.ts';
 import { readGgufFacts, type GgufFacts } from './llama-gguf.ts';
 import { LlamaRuntime } from './llama-runtime.ts';
 
@@ -23,6 +24,7 @@ export class LlamaEngine implements Engine {
   readonly #events: Emitter<EngineEvent>;
   readonly #state: EngineStateMachine;
   readonly #queue = new SerialQueue();
+  readonly #formats = new ChatFormats();
   readonly #generations = new Map<string, { readonly abort: AbortController; begun: boolean }>();
   readonly #complaints: string[] = [];
   #loadAbort: AbortController | null = null;
@@ -156,7 +158,7 @@ export class LlamaEngine implements Engine {
   async #loadRuntime(llama: Llama, request: LoadRequest, facts: GgufFacts, signal: AbortSignal): Promise<LlamaRuntime> {
     this.#complaints.length = 0;
     let told = 0;
-    const runtime = await LlamaRuntime.load(llama, request, facts, signal, (loadProgress) => {
+    const runtime = await LlamaRuntime.load(llama, request, facts, this.#formats, signal, (loadProgress) => {
       if (performance.now() - told < progressInterval) return;
       told = performance.now();
       this.#state.note({ loadProgress: Math.min(1, Math.max(0, loadProgress)) });

@@ -1,7 +1,6 @@
 import {
   InsufficientMemoryError,
   LlamaChat,
-  resolveChatWrapper,
   type ChatWrapper,
   type Llama,
   type LlamaContext,
@@ -13,6 +12,7 @@ import { fail, ok, type ModelInfo, type Result, type Sampling, type StopReason, 
 import type { GenerateOutcome, GenerateRequest, LoadRequest } from './engine.ts';
 import { nothingGenerated } from './engine.ts';
 import { fitTurns } from './fit-turns.ts';
+import type { ChatFormats } from './llama-chat-format.ts';
 import type { GgufFacts } from './llama-gguf.ts';
 import { aligningWrapper, alignPrompt, historyOf, renderPrompt } from './llama-prompt.ts';
 import { modelId } from './model-id.ts';
@@ -48,11 +48,11 @@ export class LlamaRuntime {
   readonly #card: Sampling;
   #sequence: LlamaContextSequence;
 
-  private constructor(request: LoadRequest, facts: GgufFacts, model: LlamaModel, context: LlamaContext) {
+  private constructor(request: LoadRequest, facts: GgufFacts, model: LlamaModel, context: LlamaContext, wrapper: ChatWrapper) {
     this.request = request;
     this.#model = model;
     this.#context = context;
-    this.#wrapper = resolveChatWrapper(model);
+    this.#wrapper = wrapper;
     this.#sequence = context.getSequence();
     this.#card = request.builtin ? builtinSampling : facts.sampling;
     this.info = {
@@ -78,6 +78,7 @@ export class LlamaRuntime {
     llama: Llama,
     request: LoadRequest,
     facts: GgufFacts,
+    formats: ChatFormats,
     signal: AbortSignal,
     onProgress: (share: number) => void,
   ): Promise<LlamaRuntime> {
@@ -100,7 +101,7 @@ export class LlamaRuntime {
         createSignal: signal,
         ...kvType,
       });
-      return new LlamaRuntime(request, facts, model, context);
+      return new LlamaRuntime(request, facts, model, context, formats.resolve(model, request.chatFormat));
     } catch (error) {
       await model.dispose();
       throw error;

@@ -1,0 +1,81 @@
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { createApp, type App } from './app.ts';
+import { readArguments } from './arguments.ts';
+import { openBrowser } from './open-browser.ts';
+
+// The headless entry: the services without Electron. Built to build/app/main/cli.js.
+const appFolder = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..');
+const version = __DORMOUSE_VERSION__;
+
+/** Longest time a clean end may take before the process ends anyway, in ms. */
+const closeLimit = 10_000;
+
+async function main(): Promise<void> {
+  const parsed = readArguments(process.argv.slice(2), process.env);
+  switch (parsed.kind) {
+    case 'help':
+      return print(parsed.text);
+    case 'version':
+      return print(version);
+    case 'error':
+      for (const message of parsed.messages) process.stderr.write(`dormouse: ${message}\n`);
+      process.exitCode = 2;
+      return;
+    case 'run':
+      break;
+  }
+  const { flags } = parsed;
+  const rendererFolder = join(appFolder, 'build', 'app', 'renderer');
+  const app = createApp({ flags, shell: 'browser', version, appFolder, rendererFolder });
+  endWithSignals(app);
+  const started = await app.start();
+  if (!started.ok) {
+    process.stderr.write(`dormouse: ${started.error.message} ${started.error.hint ?? ''}\n`);
+    await app.close();
+    process.exitCode = 1;
+    return;
+  }
+  for (const notice of app.notices) process.stderr.write(`dormouse: ${notice}\n`);
+  const link = app.createLink();
+  const opened = flags.open && (await openBrowser(link));
+  print(`Dormouse ${version} runs ${opened ? 'in your browser' : 'here; open this link in a browser within a minute'}: ${opened ? app.createLink() : link}`);
+  print(`API for your tools: ${started.data.url}/v1   Log: ${app.logFile}`);
+  offerLinks(app);
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+/** At a terminal, Enter prints another link: the first one works once and not for long. */
+function offerLinks(app: App): void {
+  if (!process.stdin.isTTY) return;
+  print('Press Enter for another link, Ctrl-C to end.');
+  createInterface({ input: process.stdin }).on('line', () => print(app.createLink()));
+}
+
+/** Ctrl-C, a closed terminal and `kill` end everything cleanly; a second Ctrl-C ends it at once. */
+function endWithSignals(app: App): void {
+  let closing = false;
+  const end = (code: number) => {
+    if (closing) process.exit(code === 0 ? 130 : code);
+    closing = true;
+    setTimeout(() => process.exit(code || 1), closeLimit).unref();
+    void app.close().then(
+      () => process.exit(code),
+      () => process.exit(1),
+    );
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => end(0));
+  const broken = (error: unknown) => {
+    app.logger.error('unexpected error', { error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+    process.stderr.write(`dormouse: something broke inside Dormouse; the log has the details: ${app.logFile}\n`);
+    end(1);
+  };
+  process.on('uncaughtException', broken);
+  process.on('unhandledRejection', broken);
+}
+
+await main();

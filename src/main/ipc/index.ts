@@ -1,0 +1,1 @@
+export { Router, type RouterDependencies } from './router.ts';

@@ -1,0 +1,1 @@
+export { openLogFile, type LogFile, type LogLevel } from './log-file.ts';

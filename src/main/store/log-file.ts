@@ -1,0 +1,40 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import log from 'electron-log/node';
+import type { LogFields, Logger } from '../base/index.ts';
+
+/** The file rotates at this size; one older file is kept as `dormouse.old.log`. */
+const largestLogBytes = 1024 * 1024;
+
+export type LogLevel = 'error' | 'warn' | 'info' | 'debug';
+
+export type LogFile = { readonly logger: Logger; readonly path: string };
+
+/**
+ * Opens the rotating log file `logs/dormouse.log` in the data folder.
+ * A folder that cannot be written loses the log, never the app: what goes wrong is told once through `onProblem`.
+ * @param level the least severe level that is written.
+ */
+export function openLogFile(dataFolder: string, level: LogLevel, onProblem: (message: string) => void): LogFile {
+  const path = join(dataFolder, 'logs', 'dormouse.log');
+  const instance = log.create({ logId: path });
+  instance.transports.console.level = false;
+  instance.transports.file.resolvePathFn = () => path;
+  instance.transports.file.maxSize = largestLogBytes;
+  instance.transports.file.format = '[{y}-{m}-{d} {h}:{i}:{s}.{ms}{z}] [{level}] {text}';
+  instance.transports.file.level = level;
+  try {
+    mkdirSync(join(dataFolder, 'logs'), { recursive: true });
+  } catch (error) {
+    instance.transports.file.level = false;
+    onProblem(`No log is written: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  const write = (name: LogLevel) => (message: string, fields?: LogFields) => instance[name](lineOf(message, fields));
+  return { path, logger: { error: write('error'), warn: write('warn'), info: write('info'), debug: write('debug') } };
+}
+
+/** One line per entry, also when a field holds line breaks, so that entries cannot be forged. */
+function lineOf(message: string, fields: LogFields = {}): string {
+  const values = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return [message, ...values.map(([name, value]) => `${name}=${JSON.stringify(value)}`)].join(' ').replace(/[\r\n]+/g, ' ');
+}
