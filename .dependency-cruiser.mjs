@@ -32,10 +32,9 @@ const rows = [
   {
     row: 'store',
     from: '^src/main/store/',
-    may: [face('base'), face('contract'), npm('write-file-atomic', 'zod')],
+    may: [face('base'), face('contract'), npm('electron-log', 'write-file-atomic', 'zod')],
     node: true,
   },
-  { row: 'log', from: '^src/main/log/', may: [face('base'), face('contract'), npm('electron-log')], node: true },
   {
     row: 'services',
     from: '^src/main/services/',
@@ -57,7 +56,7 @@ const rows = [
   { row: 'shell', from: '^src/main/shell/', may: [face('base'), face('contract'), npm('electron')], node: true },
   { row: 'preload', from: '^src/main/preload/', may: [npm('electron')], types: [face('contract')], node: false },
   // The composition root knows everybody's face, and nobody's insides.
-  { row: 'entries', from: '^src/main/[^/]+\\.ts$', may: [face('[^/]+'), services], node: true },
+  { row: 'entries', from: '^src/main/[^/]+\\.ts$', may: [face('[^/]+'), services, npm('open')], node: true },
   { row: 'ui', from: '^src/renderer/ui/', may: ['^src/renderer/lib/', anyPackage], node: false },
   { row: 'lib', from: '^src/renderer/lib/', may: [anyPackage], node: false },
   {

@@ -11,10 +11,21 @@ await runMain(async () => {
   const args = process.argv.slice(2);
   await prepareOrFail();
   const quiet = args.some((arg) => ['--serve', '--open', '--help', '-h', '--version'].includes(arg));
-  const { code } = await runChild(process.execPath, [
-    join(appFolder, 'main', 'cli.js'),
-    ...(quiet ? [] : ['--open']),
-    ...args,
-  ]);
+  const cli = join(appFolder, 'main', 'cli.js');
+  const watch = endWithNpm();
+  const { code } = await runChild(process.execPath, [cli, ...(quiet ? [] : ['--open']), ...args]);
+  clearInterval(watch);
   return code;
 });
+
+/** A stopped npm ends only the shell between it and this script; that is seen by the parent having changed. */
+function endWithNpm() {
+  const parent = process.ppid;
+  if (process.env.npm_lifecycle_event === undefined) return undefined;
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(watch);
+    process.kill(process.pid, 'SIGTERM');
+  }, 1_000);
+  return watch;
+}

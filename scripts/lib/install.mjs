@@ -2,7 +2,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, delimiter, join } from 'node:path';
 import process from 'node:process';
 import { Failure, explainFileError } from './failure.mjs';
-import { countInstalled, matchesLock, packagesForThisMachine, wantedStamp } from './lockfile.mjs';
+import { countInstalled, matchesLock, missingPackages, packagesForThisMachine, wantedStamp } from './lockfile.mjs';
 import { nodeModules, root } from './paths.mjs';
 import { Progress } from './progress.mjs';
 import { runChild } from './run-child.mjs';
@@ -42,9 +42,12 @@ export async function install() {
   }
   // A full disk is only a warning to npm: files are missing then, and it still ends with 0.
   const torn = /TAR_ENTRY_ERROR (\w+)/.exec(result.output)?.[1];
-  if (result.code !== 0 || torn || !matchesLock()) {
+  const missing = result.code === 0 ? missingPackages() : [];
+  if (result.code !== 0 || torn || missing.length > 0) {
     progress.end('Packages could not be installed.');
-    throw new Failure(torn ? sentenceFor(torn) : explainNpm(result.output, result.code));
+    if (torn) throw new Failure(sentenceFor(torn));
+    if (missing.length > 0) throw new Failure(`These packages did not arrive; try again: ${missing.join(', ')}`);
+    throw new Failure(explainNpm(result.output, result.code));
   }
   writeFileSync(stampFile, wantedStamp());
   progress.end(`Packages installed in ${progress.seconds} s.`);

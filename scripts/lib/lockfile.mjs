@@ -44,13 +44,18 @@ export function countInstalled(packages) {
  * here use Node-API, so another Node version alone is no reason to install again.
  */
 export function matchesLock() {
-  const installed = readJson(join(nodeModules, '.package-lock.json'))?.packages;
-  if (!installed) return false;
-  return packagesForThisMachine().every(([path, wanted]) => {
+  return missingPackages().length === 0;
+}
+
+/** @returns the paths of packages that should be there and are not, or in another version. */
+export function missingPackages() {
+  const installed = readJson(join(nodeModules, '.package-lock.json'))?.packages ?? {};
+  const missing = packagesForThisMachine().filter(([path, wanted]) => {
     const found = installed[path];
-    if (!found) return wanted.optional === true && !wanted.os;
-    return found.version === wanted.version && existsSync(join(root, path, 'package.json'));
+    if (!found) return !(wanted.optional && !wanted.os);
+    return found.version !== wanted.version || !existsSync(join(root, path, 'package.json'));
   });
+  return missing.map(([path]) => path);
 }
 
 function allows(list, value) {

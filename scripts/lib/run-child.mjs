@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import process from 'node:process';
 
-const graceMs = 10_000;
+/** The child ends itself within ten seconds; whoever takes longer hangs. */
+const graceMs = 12_000;
 const numberOf = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15, SIGKILL: 9 };
 
 /**
- * Runs a program in the foreground. Stop signals go on to it, and it gets ten seconds to shut down.
+ * Runs a program in the foreground. Stop signals go on to it, and it gets twelve seconds to shut down.
  * @returns its exit code, and `output` when `capture` is set (stdout and stderr together).
  */
 export function runChild(command, args, { capture = false, ...options } = {}) {
@@ -13,15 +14,21 @@ export function runChild(command, args, { capture = false, ...options } = {}) {
     const child = spawn(command, args, { stdio: capture ? ['ignore', 'pipe', 'pipe'] : 'inherit', ...options });
     let output = '';
     let stopped;
+    let lastSignal = 0;
     const timers = [];
     const collect = (chunk) => (output += chunk);
     child.stdout?.setEncoding('utf8').on('data', collect);
     child.stderr?.setEncoding('utf8').on('data', collect);
 
     const forward = (signal) => {
+      // npm passes on what the terminal has already sent to everybody: the same request, not a second one.
+      const now = Date.now();
+      const repeated = now - lastSignal < 500;
+      lastSignal = now;
+      if (repeated) return;
       stopped ??= signal;
-      // On a terminal Ctrl-C reaches the child by itself; sent at once a second time it could read as "hurry".
-      const wait = signal === 'SIGINT' && process.stdin.isTTY ? 1_500 : 0;
+      // Ctrl-C at a terminal reaches the child by itself, and sent twice it would read as "at once".
+      const wait = signal === 'SIGINT' && process.stdin.isTTY ? graceMs / 2 : 0;
       timers.push(
         setTimeout(() => child.kill(signal), wait),
         setTimeout(() => child.kill('SIGKILL'), graceMs),
