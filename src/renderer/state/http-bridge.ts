@@ -29,6 +29,8 @@ const firstRetryMs = 250;
 const lastRetryMs = 5000;
 /** A stream that lived this long counts as a success: the next retry is quick again. */
 const stableMs = 5000;
+/** Heartbeats come at least every 30 s; after twice that the other end is gone without a word (sleep, a dead tunnel). */
+const silenceMs = 60_000;
 
 const disconnected = (): Result<never> =>
   failed(
@@ -48,6 +50,7 @@ export class HttpBridge implements Bridge {
   #secret: string | null = null;
   #ticket: string | null = null;
   #retries = 0;
+  #lastByteAt = 0;
   #abort: AbortController | null = null;
   #cancelWait: (() => void) | null = null;
   #waitingForSecret: (() => void)[] = [];
@@ -167,17 +170,35 @@ export class HttpBridge implements Bridge {
     const openedAt = this.#environment.now();
     const parser = new SseParser();
     const reader = response.body.getReader();
+    const endWatch = this.#watchSilence(() => void reader.cancel().catch(() => undefined));
     try {
       for (;;) {
         const { done, value } = await reader.read();
         if (stopped()) return;
-        if (this.#environment.now() - openedAt >= stableMs) this.#retries = 0;
+        this.#lastByteAt = this.#environment.now();
+        if (this.#lastByteAt - openedAt >= stableMs) this.#retries = 0;
         if (done) return;
         for (const data of parser.push(value)) this.#emit(data);
       }
     } finally {
+      endWatch();
       void reader.cancel().catch(() => undefined);
     }
+  }
+
+  /** One timer per silence, not one per piece. @returns a function that ends the watch. */
+  #watchSilence(silent: () => void): () => void {
+    this.#lastByteAt = this.#environment.now();
+    let cancel: () => void = () => undefined;
+    const look = (milliseconds: number) => {
+      cancel = this.#environment.wait(milliseconds, () => {
+        const left = this.#lastByteAt + silenceMs - this.#environment.now();
+        if (left <= 0) silent();
+        else look(left);
+      });
+    };
+    look(silenceMs);
+    return () => cancel();
   }
 
   #emit(data: string): void {

@@ -17,6 +17,7 @@ function build(options: { readonly hash?: string; readonly secret?: string } = {
   const world = { hash: options.hash ?? '', visible: true, now: 0, offline: false };
   const calls: Call[] = [];
   const waits: { readonly ms: number; readonly done: () => void }[] = [];
+  const watches: { readonly ms: number; readonly done: () => void }[] = [];
   const streams: ReadableStreamDefaultController<Uint8Array>[] = [];
   const replies = new Map<string, (secret: string | null) => Response | Promise<Response>>();
   const json = (value: unknown, status = 200) => new Response(JSON.stringify(value), { status });
@@ -47,8 +48,10 @@ function build(options: { readonly hash?: string; readonly secret?: string } = {
     isVisible: () => world.visible,
     wait: (ms, done) => {
       const entry = { ms, done };
-      waits.push(entry);
-      return () => void waits.splice(waits.indexOf(entry), 1);
+      // Retries take 5 s at most; longer is the watch over a silent stream.
+      const list = ms > 5000 ? watches : waits;
+      list.push(entry);
+      return () => void (list.includes(entry) && list.splice(list.indexOf(entry), 1));
     },
     now: () => world.now,
   });
@@ -69,7 +72,23 @@ function build(options: { readonly hash?: string; readonly secret?: string } = {
     waits.shift()?.done();
     await settle();
   };
-  return { bridge, world, calls, waits, streams, replies, stored, states, events, start, paths, send, runWait, json };
+  return {
+    bridge,
+    world,
+    calls,
+    waits,
+    watches,
+    streams,
+    replies,
+    stored,
+    states,
+    events,
+    start,
+    paths,
+    send,
+    runWait,
+    json,
+  };
 }
 
 describe('HttpBridge', () => {
@@ -206,6 +225,21 @@ describe('HttpBridge', () => {
     bridge.visibilityChanged();
     await settle();
     expect(paths()).toContain('/ui/events');
+  });
+
+  it('takes a stream without heartbeats as lost (bug: after a suspended laptop the page looks alive for ever)', async () => {
+    const { start, world, watches, waits, states, send } = build({ secret: 'kept' });
+    await start();
+    world.now = 50_000;
+    await send(changed('a'));
+    world.now = 60_000;
+    watches.shift()?.done();
+    await settle();
+    expect([states.at(-1), watches[0]?.ms]).toEqual(['open', 50_000]);
+    world.now = 110_000;
+    watches.shift()?.done();
+    await settle();
+    expect([states.at(-1), waits.length, watches.length]).toEqual(['lost', 1, 0]);
   });
 
   it('gives up its secret on 401, from the stream or a request (bug: endless retries without a right)', async () => {
