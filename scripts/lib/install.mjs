@@ -32,7 +32,13 @@ export async function install() {
   args.push('--fetch-retry-mintimeout=2000', '--fetch-retry-maxtimeout=10000');
   let result;
   try {
-    result = await runChild(npm.command, [...npm.args, ...args], { ...npm.options, cwd: root, capture: true });
+    result = await runChild(npm.command, [...npm.args, ...args], {
+      ...npm.options,
+      cwd: root,
+      capture: true,
+      // npm finishes unpacking before it listens; nothing is lost by cutting it short, since the next start begins anew.
+      graceMs: 2_000,
+    });
   } finally {
     clearInterval(timer);
   }

@@ -1,15 +1,14 @@
 import { spawn } from 'node:child_process';
 import process from 'node:process';
 
-/** The child ends itself within ten seconds; whoever takes longer hangs. */
-const graceMs = 12_000;
 const numberOf = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15, SIGKILL: 9 };
 
 /**
- * Runs a program in the foreground. Stop signals go on to it, and it gets twelve seconds to shut down.
+ * Runs a program in the foreground. Stop signals go on to it, and it gets `graceMs` to shut down: Dormouse itself needs
+ * at most ten seconds for that.
  * @returns its exit code, and `output` when `capture` is set (stdout and stderr together).
  */
-export function runChild(command, args, { capture = false, ...options } = {}) {
+export function runChild(command, args, { capture = false, graceMs = 12_000, ...options } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { stdio: capture ? ['ignore', 'pipe', 'pipe'] : 'inherit', ...options });
     let output = '';
