@@ -10,6 +10,8 @@ const root = resolve(import.meta.dirname, '../..');
 export type AppOptions = {
   /** Further command line arguments, such as `--model PATH`. */
   readonly args?: readonly string[];
+  /** 0, a free one, when not given. */
+  readonly port?: number;
   readonly env?: Readonly<Record<string, string>>;
   /** Kept after the end when given; else a new folder that is removed. */
   readonly dataFolder?: string;
@@ -27,7 +29,7 @@ export class AppProcess {
     this.#ownsFolder = options.dataFolder === undefined;
     this.dataFolder = options.dataFolder ?? mkdtempSync(join(tmpdir(), 'dormouse-data-'));
     const cli = join(root, 'build/app/main/cli.js');
-    const fixed = ['--serve', '--port', '0', '--data-dir', this.dataFolder];
+    const fixed = ['--serve', '--port', String(options.port ?? 0), '--data-dir', this.dataFolder];
     // A process group of its own, so that whatever it leaves behind can be seen and ended.
     this.#child = spawn(process.execPath, [cli, ...fixed, ...(options.args ?? [])], {
       cwd: this.dataFolder,

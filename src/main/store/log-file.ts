@@ -18,6 +18,8 @@ export type LogFile = { readonly logger: Logger; readonly path: string };
 export function openLogFile(dataFolder: string, level: LogLevel, onProblem: (message: string) => void): LogFile {
   const path = join(dataFolder, 'logs', 'dormouse.log');
   const instance = log.create({ logId: path });
+  // Without a name electron-log looks for a package.json around the current folder, and logs nothing where there is none.
+  instance.transports.file.setAppName('dormouse');
   instance.transports.console.level = false;
   instance.transports.file.resolvePathFn = () => path;
   instance.transports.file.maxSize = largestLogBytes;

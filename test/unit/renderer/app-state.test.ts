@@ -207,6 +207,17 @@ describe('connection', () => {
 });
 
 describe('stopping', () => {
+  it('works in the moment between sending and the reply (bug: an early Esc is lost)', async () => {
+    const { bridge, app } = build();
+    bridge.answer('chat.stop', () => ({ ok: true, data: { stopped: true } }));
+    const sent = app.conversations.send('Why?');
+    app.conversations.stopWhenSent(newChat);
+    await sent;
+    expect(bridge.calls.find(({ name }) => name === 'chat.stop')?.input).toEqual({ streamId: 's1' });
+    await app.conversations.send('And?');
+    expect(bridge.count('chat.stop')).toBe(1);
+  });
+
   it('fetches the conversation when the stream had already ended (bug: a Stop button that does nothing)', async () => {
     const { bridge, app, path } = build('c1');
     await app.conversations.refresh('c1');

@@ -1,0 +1,30 @@
+import type { Locator, Page } from 'playwright-core';
+
+/** The page's parts by role and name, as a person or a screen reader finds them. */
+export function chatOf(page: Page) {
+  return {
+    message: page.getByRole('textbox', { name: 'Message' }),
+    send: page.getByRole('button', { name: 'Send' }),
+    stop: page.getByRole('button', { name: 'Stop' }),
+    regenerate: page.getByRole('button', { name: 'Regenerate' }),
+    copyAnswer: page.getByRole('button', { name: 'Copy answer' }),
+    newChat: page.getByRole('button', { name: 'New chat' }),
+    answers: page.getByRole('article', { name: 'Answer' }),
+    questions: page.getByRole('article', { name: 'You' }),
+    state: page.getByRole('status', { name: 'Engine state' }),
+  };
+}
+
+/** Opens a page by its one-time link and waits until the engine is ready. */
+export async function openChat(page: Page, link: string): Promise<ReturnType<typeof chatOf>> {
+  await page.goto(link);
+  const chat = chatOf(page);
+  await chat.message.waitFor();
+  await containsText(chat.state, 'Ready', 30_000);
+  return chat;
+}
+
+/** Waits until an element shows a text. */
+export async function containsText(locator: Locator, text: string | RegExp, timeout = 15_000): Promise<void> {
+  await locator.filter({ hasText: text }).first().waitFor({ timeout });
+}
