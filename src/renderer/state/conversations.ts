@@ -58,6 +58,7 @@ export class Conversations {
   }));
   readonly #options: ConversationsOptions;
   readonly #leafChanges = new Map<string, number>();
+  readonly #stopAtStart = new Set<string>();
   #listEvents = 0;
 
   constructor(options: ConversationsOptions) {
@@ -187,15 +188,22 @@ export class Conversations {
     });
     this.#setSending(key, false);
     if (!result.ok) {
+      this.#stopAtStart.delete(key);
       this.#setError(key, result.error);
       return;
     }
     if (this.store.getState().drafts[key] === text) this.setDraft(key, '');
     this.#begin(result.data, result.data.userMessage);
+    if (this.#stopAtStart.delete(key)) void this.stop(result.data.conversationId, result.data.streamId);
     const stayed = this.store.getState().currentId === currentId;
     if (currentId === null && stayed) this.store.setState({ currentId: result.data.conversationId });
     // Events of a conversation that was not known here yet went by unseen.
     if (currentId === null) await this.refresh(result.data.conversationId);
+  }
+
+  /** Stop pressed before main has named the stream: takes effect as soon as it has. */
+  stopWhenSent(key: string): void {
+    if (this.store.getState().sending[key] === true) this.#stopAtStart.add(key);
   }
 
   async regenerate(message: Message): Promise<void> {

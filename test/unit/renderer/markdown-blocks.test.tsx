@@ -80,7 +80,7 @@ describe('splitMarkdown', () => {
         const { done, tail } = splitMarkdown(text);
         expect([...done, tail].map(rendered).join('')).toBe(rendered(text));
       }),
-      { numRuns: 500 },
+      { numRuns: 500, seed: 20 },
     );
   });
 

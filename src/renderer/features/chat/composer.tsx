@@ -20,6 +20,7 @@ export function Composer({ running, onSend }: ComposerProps) {
   const sending = useConversations((state) => state.sending[key] === true);
   const blocked = useBlocked();
   const field = useGrowingField(key, text);
+  useKeptFocus(field, running?.id ?? null);
   const canSend = text.trim() !== '' && !sending && blocked === null && running === null;
   const send = () => {
     if (!canSend) return;
@@ -98,6 +99,13 @@ function useBlocked(): string | null {
   if (!open || hasModel) return null;
   if (state === 'loading') return en.waitForModel;
   return state === 'empty' || state === 'failed' ? en.needsModel : null;
+}
+
+/** Buttons that vanish when an answer begins or ends (Stop, Regenerate) hand their focus to the field. */
+function useKeptFocus(field: { readonly current: HTMLTextAreaElement | null }, runningId: string | null): void {
+  useEffect(() => {
+    if (document.activeElement === null || document.activeElement === document.body) field.current?.focus();
+  }, [field, runningId]);
 }
 
 function useGrowingField(key: string, text: string) {

@@ -72,6 +72,7 @@ export const en = {
   messages: 'Messages',
   you: 'You',
   answer: 'Answer',
+  showAll: (characters: string) => `Show all ${characters} characters`,
   message: 'Message',
   placeholder: 'Message Dormouse',
   send: 'Send',
