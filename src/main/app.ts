@@ -39,13 +39,23 @@ export function createApp({ flags, shell, version, appFolder, rendererFolder }: 
   const { logger } = log;
   const engine = new LlamaEngine({ logger });
   const common = { engine, flags, createId: randomUUID };
-  const models = new EngineModels({ engine, flags, builtinPath: join(appFolder, 'assets', 'models', 'dormouse-mini.gguf') });
+  const models = new EngineModels({
+    engine,
+    flags,
+    builtinPath: join(appFolder, 'assets', 'models', 'dormouse-mini.gguf'),
+  });
   const completions = new EngineCompletions(common);
   const chat = new Conversations({ ...common, logger, now: Date.now });
   let serverUrl = '';
   const appInfo = () => ({ version, shell, logFile: log.path, dataFolder, serverUrl, notices: [...notices] });
   const router = new Router({ chat, models, appInfo, logger });
-  const server = createServer({ dispatcher: router, models, completions, logger, options: serverOptions(flags, rendererFolder, version) });
+  const server = createServer({
+    dispatcher: router,
+    models,
+    completions,
+    logger,
+    options: serverOptions(flags, rendererFolder, version),
+  });
 
   return {
     logger,
@@ -58,7 +68,8 @@ export function createApp({ flags, shell, version, appFolder, rendererFolder }: 
       serverUrl = started.data.url;
       logger.info('started', { version, shell, url: serverUrl });
       void models.load(flags.model).then((loaded) => {
-        if (!loaded.ok && loaded.error.code !== 'engine_closed') logger.warn('start without a model', { code: loaded.error.code });
+        if (!loaded.ok && loaded.error.code !== 'engine_closed')
+          logger.warn('start without a model', { code: loaded.error.code });
       });
       return started;
     },

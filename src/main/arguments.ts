@@ -1,5 +1,14 @@
 import { parseArgs } from 'node:util';
-import { defaultFlagValues, flagNames, flagOf, flagRange, flags, parseFlagValue, type FlagName, type FlagValues } from './contract/index.ts';
+import {
+  defaultFlagValues,
+  flagNames,
+  flagOf,
+  flagRange,
+  flags,
+  parseFlagValue,
+  type FlagName,
+  type FlagValues,
+} from './contract/index.ts';
 
 export type Arguments =
   | { readonly kind: 'run'; readonly flags: FlagValues }
@@ -106,13 +115,18 @@ const groupTitles = {
 
 /** Help, from the flag table, wrapped for 80 columns. */
 export function helpText(): string {
-  const lines = ['Dormouse runs Mixture-of-Experts language models on your own PC.', '', 'Usage: npm start -- [flags]   or   npm run serve -- [flags]'];
+  const lines = [
+    'Dormouse runs Mixture-of-Experts language models on your own PC.',
+    '',
+    'Usage: npm start -- [flags]   or   npm run serve -- [flags]',
+  ];
   for (const [group, title] of Object.entries(groupTitles)) {
     lines.push('', `${title}:`);
     for (const name of flagNames) {
       const flag = flagOf(name);
       if (flag.group !== group || flag.where === 'panel') continue;
-      const value = flag.type === 'switch' ? '' : flag.type === 'text' || flag.type === 'list' ? ` ${flag.placeholder}` : ' VALUE';
+      const value =
+        flag.type === 'switch' ? '' : flag.type === 'text' || flag.type === 'list' ? ` ${flag.placeholder}` : ' VALUE';
       lines.push(`  --${name}${value}${flag.planned ? '   (planned: not in this version)' : ''}`);
       lines.push(...wrap(`${flag.help}${allowed(name)}`, '      ', 80));
     }

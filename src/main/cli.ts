@@ -40,7 +40,9 @@ async function main(): Promise<void> {
   for (const notice of app.notices) process.stderr.write(`dormouse: ${notice}\n`);
   const link = app.createLink();
   const opened = flags.open && (await openBrowser(link));
-  print(`Dormouse ${version} runs ${opened ? 'in your browser' : 'here; open this link in a browser within a minute'}: ${opened ? app.createLink() : link}`);
+  print(
+    `Dormouse ${version} runs ${opened ? 'in your browser' : 'here; open this link in a browser within a minute'}: ${opened ? app.createLink() : link}`,
+  );
   print(`API for your tools: ${started.data.url}/v1   Log: ${app.logFile}`);
   offerLinks(app);
 }
@@ -70,7 +72,9 @@ function endWithSignals(app: App): void {
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => end(0));
   const broken = (error: unknown) => {
-    app.logger.error('unexpected error', { error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+    app.logger.error('unexpected error', {
+      error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    });
     process.stderr.write(`dormouse: something broke inside Dormouse; the log has the details: ${app.logFile}\n`);
     end(1);
   };

@@ -23,7 +23,10 @@ async function accessFaults(page: Page): Promise<string[]> {
 describe('the built-in model in the browser', () => {
   beforeEach(async () => void (app = await AppProcess.start({ args: ['--temperature', '0'] })));
 
-  it('answers a first question, streams, shows its figures, and a follow-up goes into the same chat', async ({ page, problems }) => {
+  it('answers a first question, streams, shows its figures, and a follow-up goes into the same chat', async ({
+    page,
+    problems,
+  }) => {
     const chat = await openChat(page, app.link);
     expect(page.url()).not.toContain('#t=');
     await chat.message.fill('What is the capital city of Norway, please?');
@@ -103,7 +106,12 @@ describe('the built-in model in the browser', () => {
 });
 
 describe('an answer that takes long', () => {
-  beforeEach(async () => void (app = await AppProcess.start({ args: ['--temperature', '0', '--model', slowModelPath(), '--batch', '64'] })));
+  beforeEach(
+    async () =>
+      void (app = await AppProcess.start({
+        args: ['--temperature', '0', '--model', slowModelPath(), '--batch', '64'],
+      })),
+  );
 
   it('streams, stops on Escape, keeps what there is, and goes on with the next message', async ({ page, problems }) => {
     const chat = await openChat(page, app.link);

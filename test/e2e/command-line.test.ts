@@ -31,11 +31,15 @@ function statusOf(origin: string, path: string, headers: Record<string, string>)
   });
 }
 
-const question = { model: 'builtin', messages: [{ role: 'user' as const, content: 'What is 8 plus 6, please?' }], temperature: 0 };
+const question = {
+  model: 'builtin',
+  messages: [{ role: 'user' as const, content: 'What is 8 plus 6, please?' }],
+  temperature: 0,
+};
 
 async function clientOf(app: AppProcess, apiKey = 'none'): Promise<OpenAI> {
   const client = new OpenAI({ baseURL: `${app.origin}/v1`, apiKey, maxRetries: 0 });
-  await waitFor('the model', () => client.chat.completions.create({ ...question, max_tokens: 1 }));
+  await waitFor('the model', () => client.chat.completions.create({ ...question, max_completion_tokens: 1 }));
   return client;
 }
 
@@ -46,9 +50,12 @@ describe('the app as a process', () => {
     const whole = await client.chat.completions.create(question);
     expect(whole.choices[0]).toMatchObject({ finish_reason: 'stop', message: { content: '8 + 6 = 14.' } });
     let text = '';
-    for await (const chunk of await client.chat.completions.create({ ...question, stream: true })) text += chunk.choices[0]?.delta.content ?? '';
+    for await (const chunk of await client.chat.completions.create({ ...question, stream: true }))
+      text += chunk.choices[0]?.delta.content ?? '';
     expect(text).toBe('8 + 6 = 14.');
-    await expect(client.chat.completions.create({ ...question, model: 'gpt-9' })).rejects.toMatchObject({ status: 404 });
+    await expect(client.chat.completions.create({ ...question, model: 'gpt-9' })).rejects.toMatchObject({
+      status: 404,
+    });
     const log = readFileSync(join(app.dataFolder, 'logs', 'dormouse.log'), 'utf8');
     expect(log).toContain('/v1/chat/completions');
     expect(log).not.toMatch(/plus 6|14\./);
@@ -67,7 +74,9 @@ describe('the app as a process', () => {
     const path = join(temporaryFolder(), 'mein Modell 模型.gguf');
     copyFileSync(builtinPath, path);
     const app = await start(['--model', path]);
-    const client = await waitFor('the model', async () => (await (await fetch(`${app.origin}/v1/models`)).text()).includes('模型'));
+    const client = await waitFor('the model', async () =>
+      (await (await fetch(`${app.origin}/v1/models`)).text()).includes('模型'),
+    );
     expect(client).toBe(true);
   });
 
@@ -84,8 +93,12 @@ describe('the app as a process', () => {
 
   it('wants the key when one is set, also from the environment', async () => {
     const app = await start([], { DORMOUSE_API_KEY: 'hush-hush' });
-    await expect(new OpenAI({ baseURL: `${app.origin}/v1`, apiKey: 'wrong', maxRetries: 0 }).models.list()).rejects.toMatchObject({ status: 401 });
-    expect((await (await clientOf(app, 'hush-hush')).chat.completions.create(question)).choices[0]?.message.content).toBe('8 + 6 = 14.');
+    await expect(
+      new OpenAI({ baseURL: `${app.origin}/v1`, apiKey: 'wrong', maxRetries: 0 }).models.list(),
+    ).rejects.toMatchObject({ status: 401 });
+    expect(
+      (await (await clientOf(app, 'hush-hush')).chat.completions.create(question)).choices[0]?.message.content,
+    ).toBe('8 + 6 = 14.');
     expect(await readLog(app)).not.toContain('hush-hush');
   });
 
@@ -102,20 +115,28 @@ describe('the app as a process', () => {
     expect(output).toMatch(/another Dormouse/i);
   });
 
-  it.each(['SIGINT', 'SIGTERM'] as const)('ends on %s, with open connections and a running answer, leaving nothing', async (signal) => {
-    const app = await AppProcess.start({});
-    await clientOf(app);
-    const socket = connect(Number(new URL(app.origin).port), '127.0.0.1');
-    socket.on('error', () => undefined);
-    const abandoned = fetch(`${app.origin}/v1/chat/completions`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ ...question, messages: [{ role: 'user', content: 'Tell me a story about a fox' }], temperature: 2, stream: true }),
-    }).catch(() => null);
-    await abandoned;
-    expect(await app.stop(signal)).toBe(0);
-    socket.destroy();
-  });
+  it.each(['SIGINT', 'SIGTERM'] as const)(
+    'ends on %s, with open connections and a running answer, leaving nothing',
+    async (signal) => {
+      const app = await AppProcess.start({});
+      await clientOf(app);
+      const socket = connect(Number(new URL(app.origin).port), '127.0.0.1');
+      socket.on('error', () => undefined);
+      const abandoned = fetch(`${app.origin}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({
+          ...question,
+          messages: [{ role: 'user', content: 'Tell me a story about a fox' }],
+          temperature: 2,
+          stream: true,
+        }),
+      }).catch(() => null);
+      await abandoned;
+      expect(await app.stop(signal)).toBe(0);
+      socket.destroy();
+    },
+  );
 });
 
 async function readLog(app: AppProcess): Promise<string> {

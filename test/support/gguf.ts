@@ -56,7 +56,7 @@ export function text(value: string): Entry {
   return { type: 8, bytes: sizedText(value) };
 }
 
-function sizedText(value: string): Buffer {
+function sizedText(value: string): Buffer<ArrayBuffer> {
   const bytes = Buffer.from(value, 'utf8');
   const size = Buffer.alloc(8);
   size.writeBigUInt64LE(BigInt(bytes.length));
@@ -77,7 +77,7 @@ export function writeGguf(path: string, entries: ReadonlyMap<string, Entry>, ten
   head.writeUInt32LE(3, 4);
   head.writeBigUInt64LE(BigInt(tensors.length), 8);
   head.writeBigUInt64LE(BigInt(entries.size), 16);
-  const parts = [head];
+  const parts: Buffer[] = [head];
   for (const [key, { type, bytes }] of entries) {
     const number = Buffer.alloc(4);
     number.writeUInt32LE(type);
@@ -167,8 +167,18 @@ export function slowModelPath(): string {
   })) {
     entries.set(`qwen3moe.${key}`, uint32(value));
   }
-  const norm = (name: string, size: number): TensorSpec => ({ name, shape: [size], type: 'f32', fill: { constant: 1 } });
-  const matrix = (name: string, ...shape: number[]): TensorSpec => ({ name, shape, type: 'q8_0', fill: { random: 0.08 } });
+  const norm = (name: string, size: number): TensorSpec => ({
+    name,
+    shape: [size],
+    type: 'f32',
+    fill: { constant: 1 },
+  });
+  const matrix = (name: string, ...shape: number[]): TensorSpec => ({
+    name,
+    shape,
+    type: 'q8_0',
+    fill: { random: 0.08 },
+  });
   const attention = heads * headSize;
   const tensors = [matrix('token_embd.weight', width, 2048), norm('output_norm.weight', width)];
   for (let layer = 0; layer < layers; layer++) {

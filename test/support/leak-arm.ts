@@ -24,7 +24,10 @@ async function plainArm(): Promise<void> {
   for (let cycle = 0; cycle < cycles; cycle++) {
     const model = await llama.loadModel({ modelPath: builtinPath, gpuLayers: 0 });
     const context = await model.createContext({ contextSize: { max: 1024 }, threads: 1 });
-    const session = new LlamaChatSession({ contextSequence: context.getSequence(), chatWrapper: new ChatMLChatWrapper() });
+    const session = new LlamaChatSession({
+      contextSequence: context.getSequence(),
+      chatWrapper: new ChatMLChatWrapper(),
+    });
     await session.prompt('What is 8 plus 6, please?', { temperature: 0 });
     session.dispose();
     await context.dispose();

@@ -2,15 +2,7 @@ import { z } from 'zod';
 import { appErrorSchema } from './errors.ts';
 
 /** `idle` is a duration, not a state: an engine that waits is `ready`. */
-export const engineStateSchema = z.enum([
-  'empty',
-  'loading',
-  'ready',
-  'prefill',
-  'generating',
-  'unloading',
-  'failed',
-]);
+export const engineStateSchema = z.enum(['empty', 'loading', 'ready', 'prefill', 'generating', 'unloading', 'failed']);
 export type EngineState = z.infer<typeof engineStateSchema>;
 
 export const modelInfoSchema = z.object({

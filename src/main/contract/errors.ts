@@ -57,6 +57,10 @@ export function ok<T>(data?: T): Result<T | undefined> {
   return { ok: true, data };
 }
 
-export function fail(code: ErrorCode, message: string, hint?: string): { readonly ok: false; readonly error: AppError } {
+export function fail(
+  code: ErrorCode,
+  message: string,
+  hint?: string,
+): { readonly ok: false; readonly error: AppError } {
   return { ok: false, error: hint === undefined ? { code, message } : { code, message, hint } };
 }

@@ -45,7 +45,11 @@ export const requests = {
   /** Saves the user's message, then starts the answer. No `conversationId` begins a new conversation. */
   'chat.send': {
     input: z
-      .object({ conversationId: idSchema.optional(), parentId: idSchema.optional(), text: z.string().max(maxPromptLength) })
+      .object({
+        conversationId: idSchema.optional(),
+        parentId: idSchema.optional(),
+        text: z.string().max(maxPromptLength),
+      })
       .strict(),
     output: started.extend({ userMessage: messageSchema }),
   },

@@ -4,7 +4,8 @@ import type { EngineStatus, ModelInfo, Result, Sampling, StopReason, StreamPart,
 export type ChatTurn = { readonly role: 'system' | 'user' | 'assistant'; readonly text: string };
 
 /** `auto` follows the template in the model's file. */
-export type ChatFormat = 'auto' | 'chatml' | 'qwen' | 'harmony' | 'deepseek' | 'llama3' | 'mistral' | 'gemma' | 'general';
+export type ChatFormat =
+  'auto' | 'chatml' | 'qwen' | 'harmony' | 'deepseek' | 'llama3' | 'mistral' | 'gemma' | 'general';
 
 export type LoadRequest = {
   /** Path of a GGUF file. */

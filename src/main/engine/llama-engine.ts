@@ -1,8 +1,23 @@
 import { getLlama, InsufficientMemoryError, LlamaLogLevel, NoBinaryFoundError, type Llama } from 'node-llama-cpp';
 import { Emitter, SerialQueue, type Logger } from '../base/index.ts';
-import { fail, ok, type AppError, type EngineStatus, type ModelInfo, type Result, type StreamPart } from '../contract/index.ts';
+import {
+  fail,
+  ok,
+  type AppError,
+  type EngineStatus,
+  type ModelInfo,
+  type Result,
+  type StreamPart,
+} from '../contract/index.ts';
 import { EngineStateMachine } from './engine-state.ts';
-import { nothingGenerated, type Engine, type EngineEvent, type GenerateOutcome, type GenerateRequest, type LoadRequest } from './engine.ts';
+import {
+  nothingGenerated,
+  type Engine,
+  type EngineEvent,
+  type GenerateOutcome,
+  type GenerateRequest,
+  type LoadRequest,
+} from './engine.ts';
 import { ChatFormats } from './llama-chat-format.ts';
 import { readGgufFacts, type GgufFacts } from './llama-gguf.ts';
 import { LlamaRuntime } from './llama-runtime.ts';
@@ -151,7 +166,12 @@ export class LlamaEngine implements Engine {
   /** llama.cpp reads header, hyper-parameters and vocabulary only: finds out cheaply, while the old model is still loaded. */
   async #checkLoadable(llama: Llama, request: LoadRequest, signal: AbortSignal): Promise<void> {
     this.#complaints.length = 0;
-    const vocabulary = await llama.loadModel({ modelPath: request.path, vocabOnly: true, gpuLayers: 0, loadSignal: signal });
+    const vocabulary = await llama.loadModel({
+      modelPath: request.path,
+      vocabOnly: true,
+      gpuLayers: 0,
+      loadSignal: signal,
+    });
     await vocabulary.dispose();
   }
 
@@ -187,7 +207,11 @@ export class LlamaEngine implements Engine {
     await runtime?.dispose();
   }
 
-  async #generateNow(request: GenerateRequest, signal: AbortSignal, queuedMs: number): Promise<Result<GenerateOutcome>> {
+  async #generateNow(
+    request: GenerateRequest,
+    signal: AbortSignal,
+    queuedMs: number,
+  ): Promise<Result<GenerateOutcome>> {
     const runtime = this.#runtime;
     if (this.#closed) return closed();
     if (runtime === null) return fail('no_model', 'No model is loaded.', 'Load a model first.');
@@ -266,10 +290,20 @@ export class LlamaEngine implements Engine {
       return fail('out_of_memory', error.message, 'Choose a smaller context or model, or close other programs.').error;
     }
     if (error instanceof NoBinaryFoundError) {
-      return fail('model_load_failed', `The graphics backend "${request.gpu}" cannot be used here.`, 'Start with --gpu auto or --gpu off.').error;
+      return fail(
+        'model_load_failed',
+        `The graphics backend "${request.gpu}" cannot be used here.`,
+        'Start with --gpu auto or --gpu off.',
+      ).error;
     }
-    const reason = this.#complaints.findLast((line) => /error|fail/i.test(line)) ?? (error instanceof Error ? error.message : String(error));
-    return fail('model_load_failed', `The model could not be loaded: ${reason}`, 'Choose another file; the log has the details.').error;
+    const reason =
+      this.#complaints.findLast((line) => /error|fail/i.test(line)) ??
+      (error instanceof Error ? error.message : String(error));
+    return fail(
+      'model_load_failed',
+      `The model could not be loaded: ${reason}`,
+      'Choose another file; the log has the details.',
+    ).error;
   }
 
   #noteWaiting(): void {

@@ -55,7 +55,13 @@ export async function readGgufFacts(path: string): Promise<Result<GgufFacts>> {
   const sizes = await Promise.all(parts.data.map(async (part) => (await stat(part)).size));
   const cut = findCut(info, parts.data, sizes);
   if (cut !== null) return { ok: false, error: cut };
-  return ok(factsOf(path, info, sizes.reduce((sum, size) => sum + size, 0)));
+  return ok(
+    factsOf(
+      path,
+      info,
+      sizes.reduce((sum, size) => sum + size, 0),
+    ),
+  );
 }
 
 /** Everything that the first bytes of a file can tell. */
@@ -126,7 +132,10 @@ async function splitParts(path: string): Promise<Result<readonly string[]>> {
   if (split === null) return ok([path]);
   const [, stem = '', part = '', count = ''] = split;
   const there = new Set(await readdir(dirname(path)));
-  const names = Array.from({ length: Number(count) }, (_, index) => `${stem}-${String(index + 1).padStart(5, '0')}-of-${count}.gguf`);
+  const names = Array.from(
+    { length: Number(count) },
+    (_, index) => `${stem}-${String(index + 1).padStart(5, '0')}-of-${count}.gguf`,
+  );
   const missing = names.filter((each) => !there.has(each));
   if (missing.length > 0) {
     return fail(
@@ -166,7 +175,7 @@ function factsOf(path: string, info: GgufFileInfo, sizeBytes: number): GgufFacts
   const fileType = general.file_type;
   return {
     name: general.name ?? basename(path, '.gguf'),
-    architecture: String(general.architecture),
+    architecture: general.architecture,
     quantization: fileType === undefined ? null : shortType(GgufFileType[fileType]),
     sizeBytes,
     layers: numberOf(architecture['block_count']) ?? 0,

@@ -8,7 +8,15 @@ import {
   type LlamaModel,
   type Token,
 } from 'node-llama-cpp';
-import { fail, ok, type ModelInfo, type Result, type Sampling, type StopReason, type StreamPart } from '../contract/index.ts';
+import {
+  fail,
+  ok,
+  type ModelInfo,
+  type Result,
+  type Sampling,
+  type StopReason,
+  type StreamPart,
+} from '../contract/index.ts';
 import type { GenerateOutcome, GenerateRequest, LoadRequest } from './engine.ts';
 import { nothingGenerated } from './engine.ts';
 import { fitTurns } from './fit-turns.ts';
@@ -48,7 +56,13 @@ export class LlamaRuntime {
   readonly #card: Sampling;
   #sequence: LlamaContextSequence;
 
-  private constructor(request: LoadRequest, facts: GgufFacts, model: LlamaModel, context: LlamaContext, wrapper: ChatWrapper) {
+  private constructor(
+    request: LoadRequest,
+    facts: GgufFacts,
+    model: LlamaModel,
+    context: LlamaContext,
+    wrapper: ChatWrapper,
+  ) {
     this.request = request;
     this.#model = model;
     this.#context = context;
@@ -94,9 +108,11 @@ export class LlamaRuntime {
       const trained = facts.contextTrained === 0 ? largestAutoContext : facts.contextTrained;
       const kvType = request.kvType === 'f16' ? {} : kvTypes(request.kvType);
       const context = await model.createContext({
-        contextSize: request.contextSize === 'auto' ? { max: Math.min(largestAutoContext, trained) } : request.contextSize,
+        contextSize:
+          request.contextSize === 'auto' ? { max: Math.min(largestAutoContext, trained) } : request.contextSize,
         batchSize: request.batchSize,
-        threads: request.threads === 'auto' ? autoThreads(threadFacts(llama.cpuMathCores, facts.sizeBytes)) : request.threads,
+        threads:
+          request.threads === 'auto' ? autoThreads(threadFacts(llama.cpuMathCores, facts.sizeBytes)) : request.threads,
         flashAttention: request.flashAttention === 'auto' ? 'auto' : request.flashAttention === 'on',
         createSignal: signal,
         ...kvType,
@@ -127,7 +143,9 @@ export class LlamaRuntime {
       return fail(
         memory ? 'out_of_memory' : 'generation_failed',
         `The model could not go on: ${error instanceof Error ? error.message : String(error)}`,
-        memory ? 'Choose a smaller context or a smaller model.' : 'Try again. If it happens again, load the model anew.',
+        memory
+          ? 'Choose a smaller context or a smaller model.'
+          : 'Try again. If it happens again, load the model anew.',
       );
     }
   }
@@ -140,7 +158,9 @@ export class LlamaRuntime {
         `The prompt has ${tokens} tokens, but the context holds ${size}.`,
         'Shorten the text, or load the model with a larger context (--context).',
       );
-    const essential = request.turns.filter((turn, index) => turn.role === 'system' || index === request.turns.length - 1);
+    const essential = request.turns.filter(
+      (turn, index) => turn.role === 'system' || index === request.turns.length - 1,
+    );
     const lengthOf = (turns: GenerateRequest['turns']) => turns.reduce((sum, turn) => sum + turn.text.length, 0);
     const limit = size * mostCharactersPerToken;
     if (lengthOf(request.overflow === 'refuse' ? request.turns : essential) > limit) {
@@ -151,7 +171,9 @@ export class LlamaRuntime {
     const hardLimit = size - 2;
     if (request.overflow === 'refuse') {
       const tokens = render(request.turns);
-      return tokens.length > hardLimit ? tooLong(String(tokens.length)) : ok({ tokens, dropped: 0, turns: request.turns });
+      return tokens.length > hardLimit
+        ? tooLong(String(tokens.length))
+        : ok({ tokens, dropped: 0, turns: request.turns });
     }
     const fit = fitTurns(request.turns, render, (tokens) => tokens.length, Math.min(size - room, hardLimit), hardLimit);
     if (!fit.fits) return tooLong(String(fit.promptTokens));

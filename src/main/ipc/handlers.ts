@@ -1,4 +1,11 @@
-import { ok, type AppInfo, type RequestName, type RequestOutput, type RequestParsed, type Result } from '../contract/index.ts';
+import {
+  ok,
+  type AppInfo,
+  type RequestName,
+  type RequestOutput,
+  type RequestParsed,
+  type Result,
+} from '../contract/index.ts';
 import type { ChatService, ModelService } from '../services/index.ts';
 import type { StreamHub } from './stream-hub.ts';
 
@@ -11,7 +18,9 @@ export type HandlerDependencies = {
 
 /** One handler for every request of the contract; the compiler counts them. */
 export type Handlers = {
-  readonly [N in RequestName]: (input: RequestParsed<N>) => Promise<Result<RequestOutput<N>>> | Result<RequestOutput<N>>;
+  readonly [N in RequestName]: (
+    input: RequestParsed<N>,
+  ) => Promise<Result<RequestOutput<N>>> | Result<RequestOutput<N>>;
 };
 
 export function createHandlers({ chat, models, streams, appInfo }: HandlerDependencies): Handlers {

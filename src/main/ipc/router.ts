@@ -1,5 +1,14 @@
 import { Emitter, type Logger } from '../base/index.ts';
-import { fail, isRequestName, requests, type AppEvent, type AppInfo, type Dispatcher, type RequestName, type Result } from '../contract/index.ts';
+import {
+  fail,
+  isRequestName,
+  requests,
+  type AppEvent,
+  type AppInfo,
+  type Dispatcher,
+  type RequestName,
+  type Result,
+} from '../contract/index.ts';
 import type { ChatEvent, ChatService, ModelService } from '../services/index.ts';
 import { createHandlers, type Handlers } from './handlers.ts';
 import { StreamHub } from './stream-hub.ts';
@@ -41,7 +50,10 @@ export class Router implements Dispatcher {
     try {
       return await this.#call(name, parsed.data);
     } catch (error) {
-      this.#logger.error('handler failed', { request: name, error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+      this.#logger.error('handler failed', {
+        request: name,
+        error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+      });
       return fail('internal', 'Something broke inside Dormouse; the log has the details.', 'Try again.');
     }
   }

@@ -7,7 +7,15 @@ const batchUnits = 16 * 1024;
 /** Ended streams whose snapshot can still be fetched. */
 const keptEnded = 32;
 
-type Stream = { seq: number; text: string; thought: string; pending: StreamPart[]; units: number; timer: NodeJS.Timeout | null; ended: boolean };
+type Stream = {
+  seq: number;
+  text: string;
+  thought: string;
+  pending: StreamPart[];
+  units: number;
+  timer: NodeJS.Timeout | null;
+  ended: boolean;
+};
 type Ending = Extract<AppEvent, { type: 'stream.end' }>['message'];
 
 /** Numbers and batches streamed text. Whatever a page has missed it gets from the snapshot, then events go on at `seq + 1`. */
@@ -31,7 +39,8 @@ export class StreamHub {
     const stream = this.#streams.get(streamId);
     if (stream === undefined || stream.ended) return;
     const last = stream.pending.at(-1);
-    if (last?.kind === part.kind) stream.pending[stream.pending.length - 1] = { kind: part.kind, text: last.text + part.text };
+    if (last?.kind === part.kind)
+      stream.pending[stream.pending.length - 1] = { kind: part.kind, text: last.text + part.text };
     else stream.pending.push(part);
     stream.units += part.text.length;
     if (stream.units >= batchUnits) this.#flush(streamId, stream);

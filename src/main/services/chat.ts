@@ -1,5 +1,13 @@
 import { Emitter, type Logger } from '../base/index.ts';
-import { fail, ok, type Conversation, type ConversationSummary, type FlagValues, type Message, type Result } from '../contract/index.ts';
+import {
+  fail,
+  ok,
+  type Conversation,
+  type ConversationSummary,
+  type FlagValues,
+  type Message,
+  type Result,
+} from '../contract/index.ts';
 import type { ChatTurn, Engine, GenerateOutcome } from '../engine/index.ts';
 import { ConversationTree, titleOf } from './conversation.ts';
 import type { ChatEvent, ChatService, StartedAnswer } from './interfaces.ts';
@@ -55,16 +63,23 @@ export class Conversations implements ChatService {
     return ok({ leafId });
   }
 
-  send(request: { conversationId?: string | undefined; parentId?: string | undefined; text: string }): Result<
-    StartedAnswer & { userMessage: Message }
-  > {
+  send(request: {
+    conversationId?: string | undefined;
+    parentId?: string | undefined;
+    text: string;
+  }): Result<StartedAnswer & { userMessage: Message }> {
     if (request.text.trim() === '') return fail('prompt_empty', 'The message is empty.', 'Write something first.');
-    const tree = request.conversationId === undefined ? this.#begin(request.text) : this.#trees.get(request.conversationId);
+    const tree =
+      request.conversationId === undefined ? this.#begin(request.text) : this.#trees.get(request.conversationId);
     if (tree === undefined) return noConversation();
     if (tree.streaming() !== undefined) return busy();
     const parentId = request.parentId ?? tree.leafId;
     if (parentId !== null && tree.message(parentId)?.role !== 'assistant') {
-      return fail('message_not_found', 'The answer that this message follows is not there (any more).', 'Reload the page.');
+      return fail(
+        'message_not_found',
+        'The answer that this message follows is not there (any more).',
+        'Reload the page.',
+      );
     }
     const userMessage = this.#message(tree.id, parentId, 'user', request.text);
     this.#add(tree, userMessage);
@@ -171,7 +186,11 @@ function finished(answer: Message, result: Result<GenerateOutcome>): Message {
 }
 
 function noConversation() {
-  return fail('conversation_not_found', 'This conversation is not there (any more).', 'Choose another one on the left.');
+  return fail(
+    'conversation_not_found',
+    'This conversation is not there (any more).',
+    'Choose another one on the left.',
+  );
 }
 
 function noMessage() {
@@ -179,5 +198,9 @@ function noMessage() {
 }
 
 function busy() {
-  return fail('conversation_busy', 'An answer is still being written in this conversation.', 'Wait for it, or stop it first.');
+  return fail(
+    'conversation_busy',
+    'An answer is still being written in this conversation.',
+    'Wait for it, or stop it first.',
+  );
 }

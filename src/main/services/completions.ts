@@ -40,7 +40,13 @@ export class EngineCompletions implements CompletionService {
     signal.addEventListener('abort', stop);
     try {
       const sampling = withFlagDefaults(request.sampling, this.#flags);
-      const running = this.#engine.generate({ id, turns: request.turns, sampling, stop: request.stop, overflow: 'refuse' });
+      const running = this.#engine.generate({
+        id,
+        turns: request.turns,
+        sampling,
+        stop: request.stop,
+        overflow: 'refuse',
+      });
       if (signal.aborted) stop();
       const result = await running;
       return result.ok ? ok({ text, thought, ...result.data }) : result;

@@ -47,7 +47,7 @@ export class ConversationTree {
   /** Messages from the first to `id`, in order. */
   pathTo(id: string | null): Message[] {
     const path: Message[] = [];
-    for (let at = id; at !== null; ) {
+    for (let at = id; at !== null;) {
       const message = this.#messages.get(at);
       if (message === undefined) break;
       path.push(message);

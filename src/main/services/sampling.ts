@@ -11,5 +11,5 @@ export function withFlagDefaults(asked: Sampling, flags: FlagValues): Sampling {
     seed: asked.seed ?? (flags.seed === 'random' ? null : flags.seed),
     maxTokens: asked.maxTokens ?? (flags['max-tokens'] === 'none' ? null : flags['max-tokens']),
   };
-  return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== null)) as Sampling;
+  return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== null));
 }

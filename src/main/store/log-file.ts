@@ -38,5 +38,7 @@ export function openLogFile(dataFolder: string, level: LogLevel, onProblem: (mes
 /** One line per entry, also when a field holds line breaks, so that entries cannot be forged. */
 function lineOf(message: string, fields: LogFields = {}): string {
   const values = Object.entries(fields).filter(([, value]) => value !== undefined);
-  return [message, ...values.map(([name, value]) => `${name}=${JSON.stringify(value)}`)].join(' ').replace(/[\r\n]+/g, ' ');
+  return [message, ...values.map(([name, value]) => `${name}=${JSON.stringify(value)}`)]
+    .join(' ')
+    .replace(/[\r\n]+/g, ' ');
 }

@@ -27,7 +27,9 @@ describe('answers', () => {
   it('draws a new seed when none is given (two answers in one second were once the same)', async () => {
     const texts = new Set<string>();
     for (let round = 0; round < 3; round++) {
-      texts.add((await ask(engine, 'Tell me a story about a fox', { sampling: { temperature: 1.5, topK: 0, minP: 0 } })).text);
+      texts.add(
+        (await ask(engine, 'Tell me a story about a fox', { sampling: { temperature: 1.5, topK: 0, minP: 0 } })).text,
+      );
     }
     expect(texts.size).toBeGreaterThan(1);
   });
@@ -60,7 +62,9 @@ describe('KV reuse', () => {
 
   it('keeps the cache when the answer, rendered anew, is cut into other tokens', async () => {
     const odd: ChatTurn[] = [{ role: 'user', text: 'Write something' }];
-    const noisy = await ask(engine, odd, { sampling: { temperature: 3, topK: 0, topP: 1, minP: 0, seed: 5, maxTokens: 120 } });
+    const noisy = await ask(engine, odd, {
+      sampling: { temperature: 3, topK: 0, topP: 1, minP: 0, seed: 5, maxTokens: 120 },
+    });
     odd.push({ role: 'assistant', text: noisy.text }, { role: 'user', text: 'Thank you' });
     const follow = await ask(engine, odd);
     expect(follow.timings.promptTokens).toBeGreaterThan(90);

@@ -23,24 +23,34 @@ beforeAll(async () => {
 /** From the lowest values at both ends. One malloc arena, so that its number does not vary. */
 async function growthPerCycle(arm: 'engine' | 'plain'): Promise<number> {
   const script = join(outDir, 'leak-arm.js');
-  const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', script, arm, String(warmUp + measured)], {
-    env: { ...process.env, MALLOC_ARENA_MAX: '1' },
-    timeout: 240_000,
-  });
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ['--expose-gc', script, arm, String(warmUp + measured)],
+    {
+      env: { ...process.env, MALLOC_ARENA_MAX: '1' },
+      timeout: 240_000,
+    },
+  );
   const resident = JSON.parse(stdout) as number[];
   const lowest = (from: number, to: number) => Math.min(...resident.slice(from, to));
   const span = measured - 30;
   return (lowest(-30, resident.length) - lowest(warmUp, warmUp + 30)) / span;
 }
 
-it('load, answer, unload grows no more than node-llama-cpp alone + 20 KB (a listener or handle kept per load)', { timeout: 600_000 }, async (context) => {
-  const excess: number[] = [];
-  for (let round = 0; round < 3; round++) {
-    const plain = await growthPerCycle('plain');
-    const engine = await growthPerCycle('engine');
-    excess.push(engine - plain);
-    if (engine - plain <= allowance) break;
-  }
-  await context.annotate(`growth beyond plain, KB per cycle: ${excess.map((bytes) => (bytes / 1024).toFixed(1)).join(', ')}`);
-  expect(Math.min(...excess)).toBeLessThanOrEqual(allowance);
-});
+it(
+  'load, answer, unload grows no more than node-llama-cpp alone + 20 KB (a listener or handle kept per load)',
+  { timeout: 600_000 },
+  async (context) => {
+    const excess: number[] = [];
+    for (let round = 0; round < 3; round++) {
+      const plain = await growthPerCycle('plain');
+      const engine = await growthPerCycle('engine');
+      excess.push(engine - plain);
+      if (engine - plain <= allowance) break;
+    }
+    await context.annotate(
+      `growth beyond plain, KB per cycle: ${excess.map((bytes) => (bytes / 1024).toFixed(1)).join(', ')}`,
+    );
+    expect(Math.min(...excess)).toBeLessThanOrEqual(allowance);
+  },
+);

@@ -37,7 +37,8 @@ function replaced(from: string, to: string): Buffer {
 }
 
 describe('files that cannot be loaded leave the old model in place', () => {
-  it('a path that is not there', () => refused(join(temporaryFolder(), 'no.gguf'), 'model_not_found', /no file .*no\.gguf/));
+  it('a path that is not there', () =>
+    refused(join(temporaryFolder(), 'no.gguf'), 'model_not_found', /no file .*no\.gguf/));
   it('wrong magic', () => refused(fileOf('<!doctype html>not a model'), 'model_not_gguf', /not a GGUF/));
   it('cut in the weights', () =>
     refused(fileOf(model.subarray(0, 3_000_000)), 'model_truncated', /cut off: 3\.0 MB of 5\.9 MB/));
@@ -70,7 +71,8 @@ describe('files that cannot be loaded leave the old model in place', () => {
     const path = fileOf(model);
     chmodSync(path, 0);
     const root = process.getuid?.() === 0;
-    if (root && process.seteuid === undefined) return context.skip('skipped: root reads every file, and this system has no seteuid');
+    if (root && process.seteuid === undefined)
+      return context.skip('skipped: root reads every file, and this system has no seteuid');
     if (root) process.seteuid?.(65_534);
     try {
       const result = await engine.load({ ...builtinLoad, path, builtin: false });
@@ -89,7 +91,14 @@ describe('loading', () => {
     const path = join(folder, "Mö del's №1.gguf");
     copyFileSync(builtinPath, path);
     const info = unwrap(await engine.load({ ...builtinLoad, path, builtin: false }));
-    expect(info).toMatchObject({ id: "Mö del's №1", builtin: false, architecture: 'qwen3moe', experts: 8, expertsUsed: 2, layers: 4 });
+    expect(info).toMatchObject({
+      id: "Mö del's №1",
+      builtin: false,
+      architecture: 'qwen3moe',
+      experts: 8,
+      expertsUsed: 2,
+      layers: 4,
+    });
     expect((await ask(engine, 'What is 8 plus 6, please?')).text).toBe('8 + 6 = 14.');
     unwrap(await engine.load(builtinLoad));
   });
@@ -107,12 +116,23 @@ describe('loading', () => {
   it('goes through the states in order', async () => {
     const states: EngineState[] = [];
     const own = createEngine();
-    own.on((event) => void (event.type === 'status' && states.at(-1) !== event.status.state && states.push(event.status.state)));
+    own.on(
+      (event) =>
+        void (event.type === 'status' && states.at(-1) !== event.status.state && states.push(event.status.state)),
+    );
     unwrap(await own.load(builtinLoad));
     await ask(own, 'Good morning, little model!');
     unwrap(await own.unload());
     expect(states).toEqual(['loading', 'ready', 'prefill', 'generating', 'ready', 'unloading', 'empty']);
-    expect(await own.generate({ id: 'x', turns: [{ role: 'user', text: 'hi' }], sampling: {}, stop: [], overflow: 'refuse' })).toMatchObject({
+    expect(
+      await own.generate({
+        id: 'x',
+        turns: [{ role: 'user', text: 'hi' }],
+        sampling: {},
+        stop: [],
+        overflow: 'refuse',
+      }),
+    ).toMatchObject({
       ok: false,
       error: { code: 'no_model' },
     });

@@ -10,7 +10,11 @@ import { ask, builtinLoad, createEngine, unwrap, type Answer } from '../../suppo
  */
 afterEach(() => vi.restoreAllMocks());
 
-async function answerWith(chatFormat: LoadRequest['chatFormat'], script: string | string[], stop: string[] = []): Promise<Answer> {
+async function answerWith(
+  chatFormat: LoadRequest['chatFormat'],
+  script: string | string[],
+  stop: string[] = [],
+): Promise<Answer> {
   const engine = createEngine();
   const info = unwrap(await engine.load({ ...builtinLoad, chatFormat }));
   expect(info.thinks).toBe(chatFormat !== 'chatml');

@@ -19,7 +19,10 @@ it('stops where the texts differ', () => {
 });
 
 it('never lets a special token stand for typed letters (a template could be forged)', () => {
-  const spelled: TokenText = { detokenize: (tokens) => tokens.map((token) => (token === 6 ? 'ab' : (vocabulary[token] ?? ''))).join(''), isSpecial: text.isSpecial };
+  const spelled: TokenText = {
+    detokenize: (tokens) => tokens.map((token) => (token === 6 ? 'ab' : (vocabulary[token] ?? ''))).join(''),
+    isSpecial: text.isSpecial,
+  };
   expect(alignTokens([6], [2], spelled)).toEqual([2]);
 });
 

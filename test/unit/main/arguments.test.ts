@@ -10,10 +10,30 @@ describe('command line', () => {
   });
 
   it('reads every kind of value', () => {
-    const parsed = read('--serve', '--port', '0', '--gpu=off', '--temperature', '0.3', '--context', 'auto', '--cors-origin', 'http://a', '--cors-origin', 'http://b');
+    const parsed = read(
+      '--serve',
+      '--port',
+      '0',
+      '--gpu=off',
+      '--temperature',
+      '0.3',
+      '--context',
+      'auto',
+      '--cors-origin',
+      'http://a',
+      '--cors-origin',
+      'http://b',
+    );
     expect(parsed).toMatchObject({
       kind: 'run',
-      flags: { serve: true, port: 0, gpu: 'off', temperature: 0.3, context: 'auto', 'cors-origin': ['http://a', 'http://b'] },
+      flags: {
+        serve: true,
+        port: 0,
+        gpu: 'off',
+        temperature: 0.3,
+        context: 'auto',
+        'cors-origin': ['http://a', 'http://b'],
+      },
     });
   });
 

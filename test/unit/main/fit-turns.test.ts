@@ -6,7 +6,8 @@ import { fitTurns } from '../../../src/main/engine/fit-turns.ts';
 const system: ChatTurn = { role: 'system', text: 'sss' };
 /** A prompt is the turns themselves; its size the sum of their lengths. */
 const size = (turns: readonly ChatTurn[]) => turns.reduce((sum, turn) => sum + turn.text.length, 0);
-const fit = (turns: readonly ChatTurn[], budget: number, limit = budget) => fitTurns(turns, (kept) => kept, size, budget, limit);
+const fit = (turns: readonly ChatTurn[], budget: number, limit = budget) =>
+  fitTurns(turns, (kept) => kept, size, budget, limit);
 const chat = (rounds: number, length = 10): ChatTurn[] => [
   system,
   ...Array.from({ length: rounds }, (): ChatTurn[] => [
@@ -24,16 +25,21 @@ describe('fitTurns', () => {
 
   it('always keeps the system prompt, the last turn, and begins with a user turn', () => {
     fc.assert(
-      fc.property(fc.nat(30), fc.integer({ min: 1, max: 40 }), fc.integer({ min: 10, max: 400 }), (rounds, length, budget) => {
-        const turns = chat(rounds, length);
-        const result = fit(turns, budget);
-        if (!result.fits) return;
-        expect(size(result.turns)).toBeLessThanOrEqual(budget);
-        expect(result.turns[0]).toBe(system);
-        expect(result.turns[1]?.role).toBe('user');
-        expect(result.turns.at(-1)).toBe(turns.at(-1));
-        expect(result.dropped).toBe(turns.length - result.turns.length);
-      }),
+      fc.property(
+        fc.nat(30),
+        fc.integer({ min: 1, max: 40 }),
+        fc.integer({ min: 10, max: 400 }),
+        (rounds, length, budget) => {
+          const turns = chat(rounds, length);
+          const result = fit(turns, budget);
+          if (!result.fits) return;
+          expect(size(result.turns)).toBeLessThanOrEqual(budget);
+          expect(result.turns[0]).toBe(system);
+          expect(result.turns[1]?.role).toBe('user');
+          expect(result.turns.at(-1)).toBe(turns.at(-1));
+          expect(result.dropped).toBe(turns.length - result.turns.length);
+        },
+      ),
     );
   });
 

@@ -3,8 +3,19 @@ import type { AppEvent, Message, StreamPart } from '../../../src/main/contract/i
 import { StreamHub } from '../../../src/main/ipc/stream-hub.ts';
 
 const message = (text: string, thought = ''): Message => ({
-  id: 'm', conversationId: 'c', parentId: 'u', role: 'assistant', text, thought, createdAt: 0, status: 'done',
-  streamId: null, error: null, stopReason: 'end', timings: null, modelName: null,
+  id: 'm',
+  conversationId: 'c',
+  parentId: 'u',
+  role: 'assistant',
+  text,
+  thought,
+  createdAt: 0,
+  status: 'done',
+  streamId: null,
+  error: null,
+  stopReason: 'end',
+  timings: null,
+  modelName: null,
 });
 const text = (value: string): StreamPart => ({ kind: 'text', text: value });
 

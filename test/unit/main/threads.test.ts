@@ -10,7 +10,7 @@ describe('autoThreads', () => {
     [{ available: 16, mathCores: 8, quota: 2.5, modelBytes: big }, 2, 'quota rounded up'],
     [{ available: 16, mathCores: 8, quota: 0.5, modelBytes: big }, 1, 'no thread at all'],
     [{ available: 16, mathCores: 8, quota: null, modelBytes: 6e6 }, 1, 'threads fighting over a tiny model'],
-  ])('%o -> %i (else: %s)', (facts, expected) => {
+  ])('%o -> %i (else: %s)', (facts, expected, _mistake) => {
     expect(autoThreads(facts)).toBe(expected);
   });
 });

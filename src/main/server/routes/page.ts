@@ -29,7 +29,7 @@ export function pageHandler(folder: string): Handler {
     const path = context.req.path;
     const file = await readStaticFile(folder, path);
     if (file !== null) {
-      return new Response(file.bytes, {
+      return new Response(new Uint8Array(file.bytes), {
         headers: { 'content-type': file.contentType, 'cache-control': file.cacheControl },
       });
     }

@@ -1,0 +1,85 @@
+import { Emitter } from '../../src/main/base/index.ts';
+import {
+  fail,
+  ok,
+  type EngineStatus,
+  type Result,
+  type StreamPart,
+  type Timings,
+} from '../../src/main/contract/index.ts';
+import type { Engine, EngineEvent, GenerateOutcome, GenerateRequest } from '../../src/main/engine/index.ts';
+
+export const noTimings: Timings = {
+  promptTokens: 1,
+  promptTokensEvaluated: 1,
+  turnsDropped: 0,
+  queuedMs: 0,
+  prefillMs: 1,
+  timeToFirstTokenMs: 1,
+  predictedTokens: 1,
+  predictedMs: 1,
+  tokensPerSecond: 1000,
+};
+
+/** An engine that answers when the test says so: for the logic above it, where a real answer would be too quick to look into. */
+export class ScriptedEngine implements Engine {
+  readonly requests: GenerateRequest[] = [];
+  readonly #events = new Emitter<EngineEvent>();
+  readonly #open = new Map<string, (result: Result<GenerateOutcome>) => void>();
+
+  status(): EngineStatus {
+    return {
+      state: 'ready',
+      since: 0,
+      model: null,
+      loadProgress: null,
+      prefill: null,
+      tokensPerSecond: null,
+      waiting: 0,
+      error: null,
+    };
+  }
+
+  generate(request: GenerateRequest): Promise<Result<GenerateOutcome>> {
+    this.requests.push(request);
+    return new Promise((resolve) => this.#open.set(request.id, resolve));
+  }
+
+  part(generationId: string, part: StreamPart): void {
+    this.#events.emit({ type: 'part', generationId, part });
+  }
+
+  /** Ends an answer; `result` defaults to a normal end. */
+  async end(
+    generationId: string,
+    result: Result<GenerateOutcome> = ok({ stopReason: 'end', timings: noTimings }),
+  ): Promise<void> {
+    this.#open.get(generationId)?.(result);
+    this.#open.delete(generationId);
+    // The caller goes on in a microtask of its own.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  stop(generationId: string): boolean {
+    const known = this.#open.has(generationId);
+    void this.end(generationId, ok({ stopReason: 'stopped', timings: noTimings }));
+    return known;
+  }
+
+  on(listener: (event: EngineEvent) => void): () => void {
+    return this.#events.on(listener);
+  }
+
+  load() {
+    return Promise.resolve(fail('internal', 'not scripted'));
+  }
+  cancelLoad() {
+    return false;
+  }
+  unload() {
+    return Promise.resolve(ok());
+  }
+  close() {
+    return Promise.resolve();
+  }
+}
