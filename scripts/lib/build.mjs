@@ -16,7 +16,14 @@ const parts = [
     config: 'vite.config.ts',
     needs: 'src/renderer/index.html',
     gives: 'index.html',
-    inputs: ['src/renderer', 'src/main/contract', 'assets/icons', 'assets/icon.svg', 'vite.config.ts', ...shared],
+    inputs: [
+      'src/renderer',
+      'src/main/contract',
+      'assets/icon.svg',
+      'assets/icon-small.svg',
+      'vite.config.ts',
+      ...shared,
+    ],
   },
   {
     name: 'main',
