@@ -5,6 +5,7 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './app/index.ts';
 import { AppState, AppStateContext, createBridge } from './state/index.ts';
+import { readSettings, showTheme, writeSettings } from './page-settings.ts';
 
 const openChatKey = 'dormouse-open-chat';
 
@@ -16,7 +17,11 @@ const state = new AppState({
     read: () => sessionStorage.getItem(openChatKey),
     write: (id) => (id === null ? sessionStorage.removeItem(openChatKey) : sessionStorage.setItem(openChatKey, id)),
   },
+  rememberedSettings: { read: readSettings, write: writeSettings },
 });
+const { settings } = state;
+showTheme(settings.store.getState().settings.theme);
+settings.store.subscribe((now) => showTheme(now.settings.theme));
 state.start();
 
 const root = document.getElementById('root');

@@ -4,12 +4,12 @@ export const en = {
   connecting: 'Connecting to Dormouse…',
   refusedTitle: 'This page needs a fresh link',
   refusedText:
-    'For your safety each link to Dormouse works once and for a short time. Nothing is broken, and your chats are still there as long as Dormouse runs.',
+    'For your safety each link to Dormouse works once and for a short time. Nothing is broken, and your chats are kept.',
   refusedSteps: 'How to get a new link',
-  refusedTerminal: 'Look at the terminal in which Dormouse runs: it shows a link.',
-  refusedOpen: 'Or let Dormouse open this page again:',
-  commands: ['npm start -- --open', 'dormouse --open'],
-  or: 'or',
+  refusedTerminal: 'Go to the terminal in which Dormouse runs and press Enter: it shows a new link.',
+  refusedOpen: 'Or start it once more, and it opens a new link to the running Dormouse:',
+  command: 'npm start',
   notices: 'Notices',
   dismiss: 'Dismiss',
+  moreNotices: (count: number) => (count === 1 ? '1 more notice' : `${count} more notices`),
 } as const;

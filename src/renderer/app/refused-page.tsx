@@ -12,7 +12,7 @@ export function RefusedPage() {
         <p>{en.refusedTerminal}</p>
         <p>{en.refusedOpen}</p>
         <p>
-          <code>{en.commands[0]}</code> {en.or} <code>{en.commands[1]}</code>
+          <code>{en.command}</code>
         </p>
       </section>
     </main>

@@ -8,21 +8,20 @@ export function groupByDay<T>(
   timeOf: (item: T) => number,
   now: number,
 ): readonly { readonly group: DayGroup; readonly items: readonly T[] }[] {
+  const dayStarts = [startOfDay(now, 0), startOfDay(now, 1), startOfDay(now, 6)];
   const groups = new Map<DayGroup, T[]>();
   for (const item of items) {
-    const group = dayGroup(timeOf(item), now);
-    groups.set(group, [...(groups.get(group) ?? []), item]);
+    const time = timeOf(item);
+    const found = dayStarts.findIndex((start) => time >= start);
+    const group = (found === -1 ? undefined : order[found]) ?? 'older';
+    const known = groups.get(group);
+    if (known === undefined) groups.set(group, [item]);
+    else known.push(item);
   }
   return order.flatMap((group) => {
     const found = groups.get(group);
     return found === undefined ? [] : [{ group, items: found }];
   });
-}
-
-function dayGroup(time: number, now: number): DayGroup {
-  if (time >= startOfDay(now, 0)) return 'today';
-  if (time >= startOfDay(now, 1)) return 'yesterday';
-  return time >= startOfDay(now, 6) ? 'week' : 'older';
 }
 
 // Through the calendar, not by 24 hours: days with a clock change are longer or shorter.

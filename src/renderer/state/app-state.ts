@@ -1,7 +1,11 @@
 import { createStore, type StoreApi } from 'zustand/vanilla';
 import type { AppEvent, AppInfo, Bridge, ConnectionState } from '../../main/contract/index.ts';
+import { ChatActions } from './chat-actions.ts';
 import { Conversations, type RememberedChat } from './conversations.ts';
 import { Engine } from './engine.ts';
+import { ListActions } from './list-actions.ts';
+import { Notices } from './notices.ts';
+import { SettingsStore, type RememberedSettings } from './settings.ts';
 import { StreamHub } from './stream-hub.ts';
 
 export interface ConnectionStoreState {
@@ -16,6 +20,7 @@ export interface AppStateOptions {
   /** Unix time in ms. */
   readonly now: () => number;
   readonly remembered: RememberedChat;
+  readonly rememberedSettings: RememberedSettings;
 }
 
 /** All that this page knows. Built once, before React. */
@@ -23,12 +28,18 @@ export class AppState {
   readonly connection: StoreApi<ConnectionStoreState> = createStore(() => ({ connection: 'connecting', info: null }));
   readonly engine: Engine;
   readonly conversations: Conversations;
+  readonly chat: ChatActions;
+  readonly list: ListActions;
+  readonly settings: SettingsStore;
+  readonly notices = new Notices();
   readonly streams: StreamHub;
   readonly #bridge: Bridge;
 
   constructor(options: AppStateOptions) {
-    const { bridge, schedule, now, remembered } = options;
+    const { bridge, schedule, now, remembered, rememberedSettings } = options;
+    const tell = (text: string) => this.notices.add(text);
     this.#bridge = bridge;
+    this.settings = new SettingsStore(bridge, rememberedSettings, tell);
     this.engine = new Engine(bridge);
     this.streams = new StreamHub({ bridge, schedule, now, missed: (streamId) => this.#fetchConversationOf(streamId) });
     this.conversations = new Conversations({
@@ -38,6 +49,8 @@ export class AppState {
       attach: (streamId) => this.streams.attach(streamId),
       ended: (streamId) => this.streams.forget(streamId),
     });
+    this.chat = new ChatActions(bridge, this.conversations);
+    this.list = new ListActions(bridge, this.conversations, tell);
   }
 
   /** Begins to listen. @returns a function that ends it. */
@@ -54,12 +67,19 @@ export class AppState {
   }
 
   async #refresh(): Promise<void> {
-    await Promise.all([this.engine.refresh(), this.conversations.refreshAll(), this.#refreshInfo()]);
+    await Promise.all([
+      this.engine.refresh(),
+      this.conversations.refreshAll(),
+      this.settings.refresh(),
+      this.#refreshInfo(),
+    ]);
   }
 
   async #refreshInfo(): Promise<void> {
     const result = await this.#bridge.request('app.info', {});
-    if (result.ok) this.connection.setState({ info: result.data });
+    if (!result.ok) return;
+    this.connection.setState({ info: result.data });
+    this.notices.addOfStart(result.data.notices);
   }
 
   #apply(event: AppEvent): void {
@@ -73,6 +93,15 @@ export class AppState {
       case 'conversation.removed':
         this.conversations.remove(event.conversationId);
         return;
+      case 'conversation.configured':
+        this.conversations.configured(event.conversationId, event.options);
+        return;
+      case 'notice':
+        this.notices.add(event.text);
+        return;
+      case 'settings.changed':
+        this.settings.apply(event.settings);
+        return;
       case 'message.added':
         this.conversations.upsertMessage(event.message, event.leafId);
         return;
@@ -84,8 +113,8 @@ export class AppState {
         return;
       case 'stream.end': {
         const thoughtMs = this.streams.apply(event);
-        if (thoughtMs !== null) this.conversations.noteThoughtMs(event.message.id, thoughtMs);
-        this.conversations.upsertMessage(event.message);
+        const known = this.conversations.upsertMessage(event.message);
+        if (known && thoughtMs !== null) this.conversations.noteThoughtMs(event.message.id, thoughtMs);
         return;
       }
     }

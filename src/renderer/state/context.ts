@@ -3,6 +3,8 @@ import { useStore } from 'zustand';
 import type { AppState, ConnectionStoreState } from './app-state.ts';
 import type { ConversationsState } from './conversations.ts';
 import type { EngineStoreState } from './engine.ts';
+import type { NoticeEntry } from './notices.ts';
+import type { SettingsState } from './settings.ts';
 import type { StreamView } from './stream-hub.ts';
 
 export const AppStateContext = createContext<AppState | null>(null);
@@ -25,12 +27,23 @@ export function useConversations<T>(selector: (state: ConversationsState) => T):
   return useStore(useAppState().conversations.store, selector);
 }
 
-/** The running text of a stream, painted once per frame; null where there is none. */
-export function useStreamView(streamId: string | null): StreamView | null {
+export function useSettings<T>(selector: (state: SettingsState) => T): T {
+  return useStore(useAppState().settings.store, selector);
+}
+
+export function useNotices(): readonly NoticeEntry[] {
+  return useStore(useAppState().notices.store, (state) => state.notices);
+}
+
+/** What `select` takes from a running stream, painted at most once per frame; null where there is none. */
+export function useStream<T>(streamId: string | null, select: (view: StreamView) => T): T | null {
   const { streams } = useAppState();
   const subscribe = useCallback(
     (listener: () => void) => (streamId === null ? () => undefined : streams.subscribe(streamId, listener)),
     [streams, streamId],
   );
-  return useSyncExternalStore(subscribe, () => (streamId === null ? null : streams.view(streamId)));
+  return useSyncExternalStore(subscribe, () => {
+    const view = streamId === null ? null : streams.view(streamId);
+    return view === null ? null : select(view);
+  });
 }

@@ -2,15 +2,23 @@ import { createStore, type StoreApi } from 'zustand/vanilla';
 import type {
   AppError,
   Bridge,
+  Conversation,
+  ConversationOptions,
   ConversationSummary,
   Message,
   RequestOutput,
-  Result,
 } from '../../main/contract/index.ts';
 import { emptyTree, withConversation, withMessage, type MessageTree } from './message-tree.ts';
 
-/** Key of drafts and errors of the chat that has no conversation yet. */
+/** Key of draft, options and errors of the chat that has no conversation yet. */
 export const newChat = 'new';
+
+/** A deleted conversation that can still be brought back from this page. */
+export interface DeletedConversation {
+  readonly conversation: ConversationSummary;
+  /** It was on screen, and is wanted there again when it comes back. */
+  readonly wasOpen: boolean;
+}
 
 export interface ConversationsState {
   /** Newest first; null until fetched. */
@@ -18,12 +26,18 @@ export interface ConversationsState {
   /** Null: a new chat. */
   readonly currentId: string | null;
   readonly trees: Readonly<Record<string, MessageTree>>;
+  /** System prompt and model, by conversation; known for those that are in `trees`, and for {@link newChat}. */
+  readonly options: Readonly<Record<string, ConversationOptions>>;
   readonly drafts: Readonly<Record<string, string>>;
+  /** Changed texts of messages that are being edited, by message. */
+  readonly edits: Readonly<Record<string, string>>;
+  /** By conversation, or by message for an edit. */
   readonly sending: Readonly<Record<string, boolean>>;
-  /** Why sending, regenerating, stopping or opening failed, by conversation. */
+  /** Why sending, regenerating, stopping or opening failed, by conversation, or by message for an edit. */
   readonly errors: Readonly<Record<string, AppError>>;
   /** Thinking time of answers that were watched from the start, by message. */
   readonly thoughtMs: Readonly<Record<string, number>>;
+  readonly deleted: readonly DeletedConversation[];
 }
 
 export interface ConversationsOptions {
@@ -43,29 +57,38 @@ export interface RememberedChat {
   readonly write: (conversationId: string | null) => void;
 }
 
+export const noOptions: ConversationOptions = { systemPrompt: null, model: null };
+
+/** Conversations that stay in memory so that going back to them is instant; older ones are fetched again. */
+const keptTrees = 4;
+
 type Started = RequestOutput<'chat.regenerate'>;
 
-/** Conversations as main last described them, and what a person does with them. */
+/** Conversations as main last described them, and what this page adds to them: drafts, edits, errors. */
 export class Conversations {
   readonly store: StoreApi<ConversationsState> = createStore(() => ({
     list: null,
     currentId: null,
     trees: {},
+    options: {},
     drafts: {},
+    edits: {},
     sending: {},
     errors: {},
     thoughtMs: {},
+    deleted: [],
   }));
   readonly #options: ConversationsOptions;
   readonly #leafChanges = new Map<string, number>();
-  readonly #stopAtStart = new Set<string>();
+  /** Opened conversations, the latest last. */
+  #recent: readonly string[] = [];
   #listEvents = 0;
 
   constructor(options: ConversationsOptions) {
     this.#options = options;
     this.store.setState({ currentId: options.remembered.read() });
     this.store.subscribe(({ currentId }, before) => {
-      if (currentId !== before.currentId) options.remembered.write(currentId);
+      if (currentId !== before.currentId) this.#left(currentId);
     });
   }
 
@@ -73,20 +96,25 @@ export class Conversations {
 
   upsertSummary(summary: ConversationSummary): void {
     this.#listEvents += 1;
-    const others = (this.store.getState().list ?? []).filter(({ id }) => id !== summary.id);
-    this.store.setState({ list: sortedByDate([...others, summary]) });
+    this.store.setState(({ list, deleted }) => ({
+      list: withSummary(list ?? [], summary),
+      deleted: deleted.filter(({ conversation }) => conversation.id !== summary.id),
+    }));
   }
 
   remove(conversationId: string): void {
     this.#listEvents += 1;
-    this.store.setState((state) => {
-      const { [conversationId]: _tree, ...trees } = state.trees;
-      return {
-        list: (state.list ?? []).filter(({ id }) => id !== conversationId),
-        currentId: state.currentId === conversationId ? null : state.currentId,
-        trees,
-      };
-    });
+    this.store.setState(({ list, currentId }) => ({
+      list: (list ?? []).filter(({ id }) => id !== conversationId),
+      currentId: currentId === conversationId ? null : currentId,
+    }));
+    this.#forget((id) => id === conversationId);
+  }
+
+  configured(conversationId: string, options: ConversationOptions): void {
+    const known = conversationId === newChat || this.store.getState().trees[conversationId] !== undefined;
+    if (!known) return;
+    this.store.setState((state) => ({ options: { ...state.options, [conversationId]: options } }));
   }
 
   /** @returns whether the conversation is known here. */
@@ -116,7 +144,7 @@ export class Conversations {
     const result = await this.#options.bridge.request('conversation.list', {});
     if (!result.ok) return;
     if (before !== this.#listEvents) return this.refreshList();
-    this.store.setState({ list: sortedByDate(result.data.conversations) });
+    this.store.setState({ list: [...result.data.conversations].sort(newestFirst) });
   }
 
   /** Fetches a conversation and attaches to its running answer. */
@@ -125,28 +153,17 @@ export class Conversations {
     const result = await this.#options.bridge.request('conversation.get', { conversationId });
     if (!result.ok) {
       if (result.error.code === 'conversation_not_found') this.remove(conversationId);
-      else this.#setError(conversationId, result.error);
+      else this.setError(conversationId, result.error);
       return;
     }
-    const known = this.store.getState().trees[conversationId];
-    const keepLeaf = known !== undefined && leafChanges !== this.#leafChanges.get(conversationId);
-    if (this.store.getState().errors[conversationId]?.code === 'disconnected') this.#setError(conversationId, null);
-    const tree = withConversation(known ?? emptyTree, result.data, keepLeaf);
-    this.#setTree(conversationId, tree);
-    for (const message of Object.values(tree.byId)) {
-      if (message.status === 'streaming' && message.streamId !== null) this.#options.attach(message.streamId);
-    }
-    for (const message of Object.values(known?.byId ?? {})) {
-      const isOver = tree.byId[message.id]?.status !== 'streaming';
-      if (message.streamId !== null && isOver) this.#options.ended(message.streamId);
-    }
+    if (this.store.getState().errors[conversationId]?.code === 'disconnected') this.setError(conversationId, null);
+    this.#take(result.data, leafChanges);
   }
 
   /** After a time without events only the open conversation is kept, and fetched anew. */
   async refreshAll(): Promise<void> {
-    const { currentId, trees } = this.store.getState();
-    const current = currentId === null ? undefined : trees[currentId];
-    this.store.setState({ trees: currentId === null || current === undefined ? {} : { [currentId]: current } });
+    const { currentId } = this.store.getState();
+    this.#forget((id) => id !== currentId);
     await Promise.all([this.refreshList(), currentId === null ? undefined : this.refresh(currentId)]);
   }
 
@@ -157,7 +174,7 @@ export class Conversations {
     return null;
   }
 
-  // -- what a person does ------------------------------------------------
+  // -- what this page adds -----------------------------------------------
 
   /** Null: a new chat. */
   open(conversationId: string | null): void {
@@ -169,69 +186,26 @@ export class Conversations {
     this.store.setState((state) => ({ drafts: { ...state.drafts, [key]: text } }));
   }
 
-  dismissError(key: string): void {
-    this.#setError(key, null);
+  /** Null: the message is not being edited any more. */
+  setEdit(messageId: string, text: string | null): void {
+    this.store.setState((state) => ({ edits: withEntry(state.edits, messageId, text) }));
+    if (text === null) this.setError(messageId, null);
   }
 
-  /** Sends to the open conversation or a new one. The draft goes only when main has taken the message. */
-  async send(text: string): Promise<void> {
-    const { currentId, trees, sending } = this.store.getState();
-    const key = currentId ?? newChat;
-    if (text.trim() === '' || sending[key] === true) return;
-    this.#setSending(key, true);
-    this.#setError(key, null);
-    const leafId = currentId === null ? null : (trees[currentId]?.leafId ?? null);
-    const result = await this.#options.bridge.request('chat.send', {
-      text,
-      ...(currentId === null ? {} : { conversationId: currentId }),
-      ...(leafId === null ? {} : { parentId: leafId }),
-    });
-    this.#setSending(key, false);
-    if (!result.ok) {
-      this.#stopAtStart.delete(key);
-      this.#setError(key, result.error);
-      return;
-    }
-    if (this.store.getState().drafts[key] === text) this.setDraft(key, '');
-    this.#begin(result.data, result.data.userMessage);
-    if (this.#stopAtStart.delete(key)) void this.stop(result.data.conversationId, result.data.streamId);
-    const stayed = this.store.getState().currentId === currentId;
-    if (currentId === null && stayed) this.store.setState({ currentId: result.data.conversationId });
-    // Events of a conversation that was not known here yet went by unseen.
-    if (currentId === null) await this.refresh(result.data.conversationId);
+  setSending(key: string, value: boolean): void {
+    this.store.setState((state) => ({ sending: withEntry(state.sending, key, value ? true : null) }));
   }
 
-  /** Stop pressed before main has named the stream: takes effect as soon as it has. */
-  stopWhenSent(key: string): void {
-    if (this.store.getState().sending[key] === true) this.#stopAtStart.add(key);
+  setError(key: string, error: AppError | null): void {
+    this.store.setState((state) => ({ errors: withEntry(state.errors, key, error) }));
   }
 
-  async regenerate(message: Message): Promise<void> {
-    this.#setError(message.conversationId, null);
-    const { conversationId, id: messageId } = message;
-    const result = await this.#options.bridge.request('chat.regenerate', { conversationId, messageId });
-    if (!this.#took(conversationId, result)) return;
-    const parent =
-      message.role === 'user' ? message : this.store.getState().trees[conversationId]?.byId[message.parentId ?? ''];
-    if (parent !== undefined) this.#begin(result.data, parent);
+  setDeleted(change: (deleted: readonly DeletedConversation[]) => readonly DeletedConversation[]): void {
+    this.store.setState((state) => ({ deleted: change(state.deleted) }));
   }
-
-  async stop(conversationId: string, streamId: string): Promise<void> {
-    const result = await this.#options.bridge.request('chat.stop', { streamId });
-    // `stopped: false` means that it had ended, which this page then has not heard of yet.
-    if (this.#took(conversationId, result) && !result.data.stopped) await this.refresh(conversationId);
-  }
-
-  async selectBranch(message: Message): Promise<void> {
-    const { conversationId, id: messageId } = message;
-    const result = await this.#options.bridge.request('conversation.select', { conversationId, messageId });
-    if (this.#took(conversationId, result)) this.setLeaf(conversationId, result.data.leafId);
-  }
-
-  // -- parts -------------------------------------------------------------
 
   /** Shows a started answer at once; its own events may have come before or may come later. */
-  #begin(started: Started, parent: Message): void {
+  begin(started: Started, parent: Message): void {
     const { conversationId, answerId, streamId } = started;
     const tree = withMessage(this.store.getState().trees[conversationId] ?? emptyTree, parent);
     this.#noteLeafChange(conversationId);
@@ -239,27 +213,50 @@ export class Conversations {
       this.#setTree(conversationId, { ...tree, leafId: answerId });
       return;
     }
-    const answer: Message = {
-      id: answerId,
-      conversationId,
-      parentId: parent.id,
-      role: 'assistant',
-      text: '',
-      thought: '',
-      createdAt: this.#options.now(),
-      status: 'streaming',
-      streamId,
-      error: null,
-      stopReason: null,
-      timings: null,
-      modelName: null,
-    };
+    const createdAt = this.#options.now();
+    const answer: Message = { ...emptyAnswer, id: answerId, conversationId, parentId: parent.id, createdAt, streamId };
     this.#setTree(conversationId, withMessage(tree, answer, answerId));
   }
 
-  #took<T>(key: string, result: Result<T>): result is { readonly ok: true; readonly data: T } {
-    if (!result.ok) this.#setError(key, result.error);
-    return result.ok;
+  // -- parts -------------------------------------------------------------
+
+  #take(conversation: Conversation, leafChanges: number | undefined): void {
+    const { id, systemPrompt, model } = conversation;
+    const known = this.store.getState().trees[id];
+    const keepLeaf = known !== undefined && leafChanges !== this.#leafChanges.get(id);
+    const tree = withConversation(known ?? emptyTree, conversation, keepLeaf);
+    this.store.setState((state) => ({
+      trees: { ...state.trees, [id]: tree },
+      options: { ...state.options, [id]: { systemPrompt, model } },
+    }));
+    for (const message of Object.values(tree.byId)) {
+      if (message.status === 'streaming' && message.streamId !== null) this.#options.attach(message.streamId);
+    }
+    for (const message of Object.values(known?.byId ?? {})) {
+      const isOver = tree.byId[message.id]?.status !== 'streaming';
+      if (message.streamId !== null && isOver) this.#options.ended(message.streamId);
+    }
+  }
+
+  #left(currentId: string | null): void {
+    this.#options.remembered.write(currentId);
+    if (currentId !== null) this.#recent = [...this.#recent.filter((id) => id !== currentId), currentId];
+    this.#recent = this.#recent.slice(-keptTrees);
+    this.#forget((id) => !this.#recent.includes(id));
+  }
+
+  /** Frees what main can tell again. */
+  #forget(which: (conversationId: string) => boolean): void {
+    const { trees, options, thoughtMs } = this.store.getState();
+    const gone = Object.keys(trees).filter(which);
+    if (gone.length === 0) return;
+    const messages = new Set(gone.flatMap((id) => Object.keys(trees[id]?.byId ?? {})));
+    for (const id of gone) this.#leafChanges.delete(id);
+    this.store.setState({
+      trees: without(trees, (id) => gone.includes(id)),
+      options: without(options, (id) => gone.includes(id)),
+      thoughtMs: without(thoughtMs, (id) => messages.has(id)),
+    });
   }
 
   #noteLeafChange(conversationId: string): void {
@@ -269,19 +266,38 @@ export class Conversations {
   #setTree(conversationId: string, tree: MessageTree): void {
     this.store.setState((state) => ({ trees: { ...state.trees, [conversationId]: tree } }));
   }
-
-  #setSending(key: string, value: boolean): void {
-    this.store.setState((state) => ({ sending: { ...state.sending, [key]: value } }));
-  }
-
-  #setError(key: string, error: AppError | null): void {
-    this.store.setState((state) => {
-      const { [key]: _old, ...errors } = state.errors;
-      return { errors: error === null ? errors : { ...errors, [key]: error } };
-    });
-  }
 }
 
-function sortedByDate(list: readonly ConversationSummary[]): readonly ConversationSummary[] {
-  return [...list].sort((a, b) => b.updatedAt - a.updatedAt || (a.id < b.id ? 1 : -1));
+const emptyAnswer = {
+  role: 'assistant',
+  text: '',
+  thought: '',
+  status: 'streaming',
+  error: null,
+  stopReason: null,
+  timings: null,
+  modelName: null,
+} as const;
+
+function newestFirst(a: ConversationSummary, b: ConversationSummary): number {
+  return b.updatedAt - a.updatedAt || (a.id < b.id ? 1 : -1);
+}
+
+// Thousands of conversations and an event per message: put in its place instead of sorting anew.
+function withSummary(
+  list: readonly ConversationSummary[],
+  summary: ConversationSummary,
+): readonly ConversationSummary[] {
+  const others = list.filter(({ id }) => id !== summary.id);
+  const at = others.findIndex((other) => newestFirst(other, summary) > 0);
+  return at === -1 ? [...others, summary] : [...others.slice(0, at), summary, ...others.slice(at)];
+}
+
+function withEntry<T>(record: Readonly<Record<string, T>>, key: string, value: T | null): Readonly<Record<string, T>> {
+  if (value === null) return Object.hasOwn(record, key) ? without(record, (other) => other === key) : record;
+  return { ...record, [key]: value };
+}
+
+function without<T>(record: Readonly<Record<string, T>>, which: (key: string) => boolean): Readonly<Record<string, T>> {
+  return Object.fromEntries(Object.entries(record).filter(([key]) => !which(key)));
 }

@@ -1,16 +1,20 @@
 import { createStore, type StoreApi } from 'zustand/vanilla';
-import type { AppError, Bridge, EngineStatus } from '../../main/contract/index.ts';
+import type { AppError, Bridge, EngineStatus, RequestOutput } from '../../main/contract/index.ts';
+
+export type KnownModel = RequestOutput<'models.list'>['models'][number];
 
 export interface EngineStoreState {
   /** Null until the first status came. */
   readonly status: EngineStatus | null;
   /** Why the last load asked for on this page failed. */
   readonly loadError: AppError | null;
+  /** Null until asked for. */
+  readonly models: readonly KnownModel[] | null;
 }
 
 /** The engine as main last described it. */
 export class Engine {
-  readonly store: StoreApi<EngineStoreState> = createStore(() => ({ status: null, loadError: null }));
+  readonly store: StoreApi<EngineStoreState> = createStore(() => ({ status: null, loadError: null, models: null }));
   readonly #bridge: Bridge;
   #events = 0;
 
@@ -28,6 +32,11 @@ export class Engine {
     const result = await this.#bridge.request('engine.status', {});
     // An event that came meanwhile may be newer than this reply.
     if (result.ok && events === this.#events) this.store.setState({ status: result.data });
+  }
+
+  async refreshModels(): Promise<void> {
+    const result = await this.#bridge.request('models.list', {});
+    if (result.ok) this.store.setState({ models: result.data.models });
   }
 
   /** `builtin` or a path. */

@@ -17,17 +17,36 @@ export function visiblePath(tree: MessageTree): readonly Message[] {
     seen.add(id);
     const message: Message | undefined = tree.byId[id];
     if (message === undefined) break;
-    path.unshift(message);
+    path.push(message);
     id = message.parentId;
   }
-  return path;
+  return path.reverse();
 }
+
+/** One index per set of messages: rows ask for their versions one by one. */
+const versionIndexes = new WeakMap<MessageTree['byId'], Map<string, Message[]>>();
 
 /** Branches at `message`'s place, oldest first, itself included. */
 export function siblings(tree: MessageTree, message: Message): readonly Message[] {
-  return Object.values(tree.byId)
-    .filter((other) => other.parentId === message.parentId && other.role === message.role)
-    .sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
+  return versionIndex(tree).get(placeOf(message)) ?? [];
+}
+
+function versionIndex({ byId }: MessageTree): Map<string, Message[]> {
+  const known = versionIndexes.get(byId);
+  if (known !== undefined) return known;
+  const index = new Map<string, Message[]>();
+  for (const message of Object.values(byId)) {
+    const versions = index.get(placeOf(message));
+    if (versions === undefined) index.set(placeOf(message), [message]);
+    else versions.push(message);
+  }
+  for (const versions of index.values()) versions.sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
+  versionIndexes.set(byId, index);
+  return index;
+}
+
+function placeOf({ role, parentId }: Message): string {
+  return `${role} ${parentId ?? ''}`;
 }
 
 export function runningMessage(tree: MessageTree): Message | null {
@@ -36,14 +55,28 @@ export function runningMessage(tree: MessageTree): Message | null {
 
 /** Adds or replaces a message; a finished one is never taken back to `streaming` by a late reply. */
 export function withMessage(tree: MessageTree, message: Message, leafId: string | null = tree.leafId): MessageTree {
-  const known = tree.byId[message.id];
-  const stale = known !== undefined && known.status !== 'streaming' && message.status === 'streaming';
-  return { leafId, byId: stale ? tree.byId : { ...tree.byId, [message.id]: message } };
+  return {
+    leafId,
+    byId: isStale(tree.byId[message.id], message) ? tree.byId : { ...tree.byId, [message.id]: message },
+  };
 }
 
 /** `keepLeaf`: the branch changed here while the reply was on its way. */
 export function withConversation(tree: MessageTree, conversation: Conversation, keepLeaf: boolean): MessageTree {
-  let next: MessageTree = { byId: tree.byId, leafId: keepLeaf ? tree.leafId : conversation.leafId };
-  for (const message of conversation.messages) next = withMessage(next, message);
-  return next;
+  const byId: Record<string, Message> = { ...tree.byId };
+  for (const message of conversation.messages) {
+    const known = byId[message.id];
+    // The same object as before where nothing changed, so that its row is not drawn again.
+    if (!isStale(known, message) && !(known !== undefined && isSame(known, message))) byId[message.id] = message;
+  }
+  return { byId, leafId: keepLeaf ? tree.leafId : conversation.leafId };
+}
+
+function isStale(known: Message | undefined, message: Message): boolean {
+  return known !== undefined && known.status !== 'streaming' && message.status === 'streaming';
+}
+
+// A message that is not streaming changes no more.
+function isSame(known: Message, message: Message): boolean {
+  return known.status === message.status && known.status !== 'streaming' && known.text === message.text;
 }

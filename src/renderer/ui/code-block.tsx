@@ -12,21 +12,22 @@ interface HastLike {
 interface CodeBlockProps {
   /** The `pre` element; its text is what Copy takes. */
   readonly node?: HastLike | undefined;
-  readonly text?: string;
+  /** What Copy takes instead. */
+  readonly wholeText?: (() => string) | undefined;
   readonly language?: string;
   readonly fallbackLanguage: string;
   readonly copyTexts: CopyTexts;
   readonly children?: ReactNode;
 }
 
-export function CodeBlock({ node, text, language, fallbackLanguage, copyTexts, children }: CodeBlockProps) {
+export function CodeBlock({ node, wholeText, language, fallbackLanguage, copyTexts, children }: CodeBlockProps) {
   const label = language ?? languageOf(node);
   const shown = label === undefined || label === '' ? fallbackLanguage : label;
   return (
     <div className="code-block">
       <div className="code-block-head">
         <span>{shown}</span>
-        <CopyButton texts={copyTexts} text={() => text ?? textOf(node).replace(/\n$/, '')} />
+        <CopyButton texts={copyTexts} text={wholeText ?? (() => textOf(node).replace(/\n$/, ''))} />
       </div>
       <pre tabIndex={0} role="group" aria-label={shown}>
         {children}

@@ -1,9 +1,12 @@
 import './ui.css';
+import './controls.css';
 import './markdown.css';
 
 export { Button, IconButton } from './button.tsx';
+export { Choice } from './choice.tsx';
 export { CopyButton, type CopyTexts } from './copy-button.tsx';
 export { Mark } from './mark.tsx';
 export { Markdown, type MarkdownTexts } from './markdown.tsx';
+export { MenuButton, type MenuItem } from './menu-button.tsx';
 export { Notice } from './notice.tsx';
 export { Tooltip } from './tooltip.tsx';

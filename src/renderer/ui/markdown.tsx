@@ -1,4 +1,4 @@
-import { createContext, memo, useContext, useRef } from 'react';
+import { createContext, memo, useContext, useMemo, useRef } from 'react';
 import ReactMarkdown, { type Components, type Options } from 'react-markdown';
 import rehypeHighlight from 'rehype-highlight';
 import remarkGfm from 'remark-gfm';
@@ -15,17 +15,28 @@ export interface MarkdownTexts {
   readonly table: string;
 }
 
-const MarkdownTextsContext = createContext<MarkdownTexts | null>(null);
+interface MarkdownContextValue {
+  readonly texts: MarkdownTexts;
+  readonly plain: boolean;
+  readonly codeText: (() => string) | undefined;
+}
+
+const MarkdownContext = createContext<MarkdownContextValue | null>(null);
 
 const remarkPlugins: Options['remarkPlugins'] = [remarkGfm];
 const rehypePlugins: Options['rehypePlugins'] = [rehypeHighlight];
+const noPlugins: Options['rehypePlugins'] = [];
 /** Open code longer than this is coloured only when it is complete: colouring runs over all of it each time. */
 const longestLiveCode = 4000;
 
+function useMarkdownContext(): MarkdownContextValue {
+  const value = useContext(MarkdownContext);
+  if (value === null) throw new Error('MarkdownContext is missing');
+  return value;
+}
+
 function useTexts(): MarkdownTexts {
-  const texts = useContext(MarkdownTextsContext);
-  if (texts === null) throw new Error('MarkdownTextsContext is missing');
-  return texts;
+  return useMarkdownContext().texts;
 }
 
 const components: Components = {
@@ -40,9 +51,9 @@ const components: Components = {
   },
   img: ({ src, alt }) => <ImageText src={typeof src === 'string' ? src : undefined} alt={alt} />,
   pre: ({ node, children }) => {
-    const texts = useTexts();
+    const { texts, codeText } = useMarkdownContext();
     return (
-      <CodeBlock node={node} copyTexts={texts.copyCode} fallbackLanguage={texts.code}>
+      <CodeBlock node={node} wholeText={codeText} copyTexts={texts.copyCode} fallbackLanguage={texts.code}>
         {children}
       </CodeBlock>
     );
@@ -68,10 +79,11 @@ function ImageText({ src, alt }: { readonly src: string | undefined; readonly al
 }
 
 const MarkdownBlock = memo(function MarkdownBlock({ text }: { readonly text: string }) {
+  const { plain } = useMarkdownContext();
   return (
     <ReactMarkdown
       remarkPlugins={remarkPlugins}
-      rehypePlugins={rehypePlugins}
+      rehypePlugins={plain ? noPlugins : rehypePlugins}
       components={components}
       urlTransform={(url) => url}
     >
@@ -81,11 +93,17 @@ const MarkdownBlock = memo(function MarkdownBlock({ text }: { readonly text: str
 });
 
 function Tail({ text }: { readonly text: string }) {
-  const { copyCode, code: fallbackLanguage } = useTexts();
+  const { texts, codeText } = useMarkdownContext();
+  const { copyCode, code: fallbackLanguage } = texts;
   const open = text.length > longestLiveCode ? openCode(text) : null;
   if (open === null) return <MarkdownBlock text={text} />;
   return (
-    <CodeBlock language={open.language} text={open.code} copyTexts={copyCode} fallbackLanguage={fallbackLanguage}>
+    <CodeBlock
+      language={open.language}
+      wholeText={codeText ?? (() => open.code)}
+      copyTexts={copyCode}
+      fallbackLanguage={fallbackLanguage}
+    >
       <code>{open.code}</code>
     </CodeBlock>
   );
@@ -96,14 +114,20 @@ interface MarkdownProps {
   /** More text follows: only the open end is parsed again. */
   readonly streaming: boolean;
   readonly texts: MarkdownTexts;
+  /** Code is not coloured. */
+  readonly plain?: boolean;
+  /** What Copy takes where the code in `text` is a part only. */
+  readonly codeText?: (() => string) | undefined;
 }
 
 /** Markdown without raw HTML and without images. Finished blocks are parsed once while text streams in. */
-export const Markdown = memo(function Markdown({ text, streaming, texts }: MarkdownProps) {
+export const Markdown = memo(function Markdown(props: MarkdownProps) {
+  const { text, streaming, texts, plain = false, codeText } = props;
   const blocks = useBlocks(text);
+  const context = useMemo(() => ({ texts, plain, codeText }), [texts, plain, codeText]);
   const asWhole = !streaming && hasDefinitions(text);
   return (
-    <MarkdownTextsContext value={texts}>
+    <MarkdownContext value={context}>
       <div className="markdown">
         {asWhole ? (
           <MarkdownBlock text={text} />
@@ -116,7 +140,7 @@ export const Markdown = memo(function Markdown({ text, streaming, texts }: Markd
           </>
         )}
       </div>
-    </MarkdownTextsContext>
+    </MarkdownContext>
   );
 });
 

@@ -13,6 +13,8 @@ const conversation = (messages: readonly Message[], leafId: string | null): Conv
   ...summary('c1'),
   messages: [...messages],
   leafId,
+  systemPrompt: null,
+  model: null,
 });
 const started = { conversationId: 'c1', streamId: 's1', answerId: 'a', userMessage: question };
 
@@ -24,6 +26,7 @@ function build(open: string | null = null) {
     schedule: (paint) => paint(),
     now: () => 0,
     remembered: { read: () => open, write: (id) => remembered.push(id) },
+    rememberedSettings: { read: () => ({}), write: () => undefined },
   });
   app.start();
   bridge.answer('conversation.list', () => ({ ok: true, data: { conversations: [] } }));
@@ -41,10 +44,10 @@ describe('sending', () => {
     const { bridge, app, state } = build();
     bridge.answer('chat.send', () => refusal('no_model', 'No model'));
     app.conversations.setDraft(newChat, 'my long message');
-    await app.conversations.send('my long message');
+    await app.chat.send('my long message');
     expect(state().drafts[newChat]).toBe('my long message');
     expect(state().errors[newChat]?.code).toBe('no_model');
-    expect(state().sending[newChat]).toBe(false);
+    expect(state().sending[newChat]).toBeUndefined();
   });
 
   it('empties the composer once main has the message, but not what was typed meanwhile (bug: new text wiped)', async () => {
@@ -52,7 +55,7 @@ describe('sending', () => {
     const reply = deferred<Result<RequestOutput<'chat.send'>>>();
     bridge.answer('chat.send', () => reply.promise);
     app.conversations.setDraft(newChat, 'one');
-    const sent = app.conversations.send('one');
+    const sent = app.chat.send('one');
     app.conversations.setDraft(newChat, 'one and more');
     reply.resolve({ ok: true, data: started });
     await sent;
@@ -61,14 +64,14 @@ describe('sending', () => {
 
   it('sends nothing for white space and nothing twice at once (bug: empty or doubled messages)', async () => {
     const { bridge, app } = build();
-    await app.conversations.send(' \n\t ');
-    await Promise.all([app.conversations.send('hi'), app.conversations.send('hi')]);
+    await app.chat.send(' \n\t ');
+    await Promise.all([app.chat.send('hi'), app.chat.send('hi')]);
     expect(bridge.count('chat.send')).toBe(1);
   });
 
   it('opens the new conversation and shows the answer at once (bug: an empty screen until the first event)', async () => {
     const { app, state, path, remembered } = build();
-    await app.conversations.send('Why?');
+    await app.chat.send('Why?');
     expect(state().currentId).toBe('c1');
     expect(path().map(({ id, status: is }) => [id, is])).toEqual([
       ['q', 'done'],
@@ -81,7 +84,7 @@ describe('sending', () => {
     const { bridge, app, state } = build();
     const reply = deferred<Result<RequestOutput<'chat.send'>>>();
     bridge.answer('chat.send', () => reply.promise);
-    const sent = app.conversations.send('Why?');
+    const sent = app.chat.send('Why?');
     app.conversations.open('c2');
     reply.resolve({ ok: true, data: started });
     await sent;
@@ -99,14 +102,14 @@ describe('sending', () => {
       return { ok: true, data: started };
     });
     bridge.answer('conversation.get', () => ({ ok: true, data: conversation([question, finished], 'a') }));
-    await app.conversations.send('Why?');
+    await app.chat.send('Why?');
     expect(path().at(-1)).toEqual(finished);
   });
 
   it('continues the branch on screen (bug: the message lands on another branch)', async () => {
     const { bridge, app } = build('c1');
     await app.conversations.refresh('c1');
-    await app.conversations.send('And then?');
+    await app.chat.send('And then?');
     expect(bridge.calls.find(({ name }) => name === 'chat.send')?.input).toEqual({
       text: 'And then?',
       conversationId: 'c1',
@@ -210,11 +213,11 @@ describe('stopping', () => {
   it('works in the moment between sending and the reply (bug: an early Esc is lost)', async () => {
     const { bridge, app } = build();
     bridge.answer('chat.stop', () => ({ ok: true, data: { stopped: true } }));
-    const sent = app.conversations.send('Why?');
-    app.conversations.stopWhenSent(newChat);
+    const sent = app.chat.send('Why?');
+    app.chat.stopWhenSent(newChat);
     await sent;
     expect(bridge.calls.find(({ name }) => name === 'chat.stop')?.input).toEqual({ streamId: 's1' });
-    await app.conversations.send('And?');
+    await app.chat.send('And?');
     expect(bridge.count('chat.stop')).toBe(1);
   });
 
@@ -223,7 +226,7 @@ describe('stopping', () => {
     await app.conversations.refresh('c1');
     bridge.answer('chat.stop', () => ({ ok: true, data: { stopped: false } }));
     bridge.answer('conversation.get', () => ({ ok: true, data: conversation([question, finished], 'a') }));
-    await app.conversations.stop('c1', 's1');
+    await app.chat.stop('c1', 's1');
     expect(path().at(-1)?.status).toBe('done');
   });
 });
@@ -237,7 +240,7 @@ describe('regenerating', () => {
       ok: true,
       data: { conversationId: 'c1', streamId: 's2', answerId: 'a2' },
     }));
-    await app.conversations.regenerate(finished);
+    await app.chat.regenerate(finished);
     expect(path().map(({ id }) => id)).toEqual(['q', 'a2']);
     expect(state().trees['c1']?.byId['a']).toEqual(finished);
   });

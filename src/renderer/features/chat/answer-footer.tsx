@@ -1,6 +1,6 @@
 import { RotateCcw } from 'lucide-react';
 import type { Message } from '../../../main/contract/index.ts';
-import { useAppState, type MessageTree } from '../../state/index.ts';
+import { useAppState } from '../../state/index.ts';
 import { Button, CopyButton, Tooltip } from '../../ui/index.ts';
 import { answerDetails, answerRemarks, answerStats } from './answer-facts.ts';
 import { BranchSwitcher } from './branch-switcher.tsx';
@@ -8,14 +8,15 @@ import { en } from './en.ts';
 
 interface AnswerFooterProps {
   readonly message: Message;
-  readonly tree: MessageTree;
+  readonly version: number;
+  readonly versions: number;
   /** Another answer is being written in this conversation. */
   readonly busy: boolean;
 }
 
 /** Measured facts, how the answer ended, and what can be done with it. */
-export function AnswerFooter({ message, tree, busy }: AnswerFooterProps) {
-  const { conversations } = useAppState();
+export function AnswerFooter({ message, version, versions, busy }: AnswerFooterProps) {
+  const { chat } = useAppState();
   const { timings, modelName, text, status } = message;
   // Its error already offers to try again.
   const failed = status === 'failed' || status === 'lost';
@@ -38,12 +39,12 @@ export function AnswerFooter({ message, tree, busy }: AnswerFooterProps) {
       <span className="answer-actions">
         {text === '' ? null : <CopyButton texts={en.copy} label={en.copyAnswer} text={() => text} />}
         {failed ? null : (
-          <Button look="plain" disabled={busy} onClick={() => void conversations.regenerate(message)}>
+          <Button look="plain" disabled={busy} onClick={() => void chat.regenerate(message)}>
             <RotateCcw size={13} aria-hidden="true" />
             {en.regenerate}
           </Button>
         )}
-        <BranchSwitcher tree={tree} message={message} />
+        <BranchSwitcher message={message} version={version} versions={versions} />
       </span>
     </footer>
   );

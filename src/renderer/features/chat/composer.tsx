@@ -1,10 +1,11 @@
-import { useEffect, useLayoutEffect, useRef, type KeyboardEvent } from 'react';
+import { useEffect, useRef, type KeyboardEvent } from 'react';
 import { ArrowUp, Square } from 'lucide-react';
-import type { Message } from '../../../main/contract/index.ts';
+import type { ErrorCode, Message } from '../../../main/contract/index.ts';
 import { newChat, useAppState, useConnection, useConversations, useEngine } from '../../state/index.ts';
 import { Button, Notice } from '../../ui/index.ts';
 import { en } from './en.ts';
 import { belongsToInputMethod } from './input-method.ts';
+import { useGrowingField } from './use-growing-field.ts';
 
 interface ComposerProps {
   /** The answer being written in this conversation. */
@@ -14,18 +15,20 @@ interface ComposerProps {
 
 /** Where a message is written. The text stays until main has taken it. */
 export function Composer({ running, onSend }: ComposerProps) {
-  const { conversations } = useAppState();
+  const { chat, conversations } = useAppState();
   const key = useConversations((state) => state.currentId ?? newChat);
   const text = useConversations((state) => state.drafts[key] ?? '');
   const sending = useConversations((state) => state.sending[key] === true);
   const blocked = useBlocked();
-  const field = useGrowingField(key, text);
+  const field = useRef<HTMLTextAreaElement>(null);
+  useGrowingField(field, text);
+  useEffect(() => field.current?.focus(), [key]);
   useKeptFocus(field, running?.id ?? null);
   const canSend = text.trim() !== '' && !sending && blocked === null && running === null;
   const send = () => {
     if (!canSend) return;
     onSend();
-    void conversations.send(text);
+    void chat.send(text);
     field.current?.focus();
   };
   const onKeyDown = (event: KeyboardEvent) => {
@@ -35,7 +38,7 @@ export function Composer({ running, onSend }: ComposerProps) {
   };
   return (
     <div className="composer-area">
-      <SendError errorKey={key} />
+      <SendError errorKey={key} retry={canSend ? send : null} />
       <div className="composer">
         <textarea
           ref={field}
@@ -69,13 +72,13 @@ function SendButton({ enabled, onClick }: { readonly enabled: boolean; readonly 
 }
 
 function StopButton({ running }: { readonly running: Message }) {
-  const { conversations } = useAppState();
+  const { chat } = useAppState();
   const { conversationId, streamId } = running;
   return (
     <Button
       look="main"
       disabled={streamId === null}
-      onClick={() => (streamId === null ? undefined : void conversations.stop(conversationId, streamId))}
+      onClick={() => (streamId === null ? undefined : void chat.stop(conversationId, streamId))}
     >
       <Square size={12} fill="currentColor" aria-hidden="true" />
       {en.stop}
@@ -83,13 +86,26 @@ function StopButton({ running }: { readonly running: Message }) {
   );
 }
 
-function SendError({ errorKey }: { readonly errorKey: string }) {
+interface SendErrorProps {
+  readonly errorKey: string;
+  /** Null: there is nothing that could be sent again. */
+  readonly retry: (() => void) | null;
+}
+
+function SendError({ errorKey, retry }: SendErrorProps) {
   const { conversations } = useAppState();
   const error = useConversations((state) => state.errors[errorKey]);
   if (error === undefined) return null;
-  const dismiss = { label: en.dismiss, onClick: () => conversations.dismissError(errorKey) };
-  return <Notice announced tone="bad" title={error.message} hint={error.hint} dismiss={dismiss} />;
+  const dismiss = { label: en.dismiss, onClick: () => conversations.setError(errorKey, null) };
+  return (
+    <Notice announced tone="bad" title={error.message} hint={error.hint} dismiss={dismiss}>
+      {retry === null || hopeless.has(error.code) ? undefined : <Button onClick={retry}>{en.tryAgain}</Button>}
+    </Notice>
+  );
 }
+
+/** The same text would fail the same way. */
+const hopeless = new Set<ErrorCode>(['prompt_empty', 'prompt_too_long', 'invalid_input', 'session_required']);
 
 /** Why nothing can be sent now, or null. */
 function useBlocked(): string | null {
@@ -106,17 +122,4 @@ function useKeptFocus(field: { readonly current: HTMLTextAreaElement | null }, r
   useEffect(() => {
     if (document.activeElement === null || document.activeElement === document.body) field.current?.focus();
   }, [field, runningId]);
-}
-
-function useGrowingField(key: string, text: string) {
-  const field = useRef<HTMLTextAreaElement>(null);
-  useLayoutEffect(() => {
-    const element = field.current;
-    if (element === null) return;
-    element.style.height = 'auto';
-    // The style sheet sets the upper bound (40 % of the window).
-    element.style.height = `${element.scrollHeight}px`;
-  }, [text]);
-  useEffect(() => field.current?.focus(), [key]);
-  return field;
 }

@@ -32,11 +32,11 @@ function NoModel() {
 }
 
 function Greeting({ builtin }: { readonly builtin: boolean }) {
-  const { conversations } = useAppState();
+  const { chat, conversations } = useAppState();
   const ask = (question: string) => {
     // As a draft first: if sending fails, the question waits in the composer.
     conversations.setDraft(newChat, question);
-    void conversations.send(question);
+    void chat.send(question);
   };
   return (
     <>

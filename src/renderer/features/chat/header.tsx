@@ -1,7 +1,8 @@
 import { useEffect } from 'react';
 import { PanelLeft } from 'lucide-react';
-import { useConversations, useEngine } from '../../state/index.ts';
+import { newChat, useConversations, useEngine } from '../../state/index.ts';
 import { IconButton } from '../../ui/index.ts';
+import { ChatSettings } from './chat-settings.tsx';
 import { en } from './en.ts';
 import { EnginePill } from './engine-pill.tsx';
 
@@ -12,7 +13,8 @@ interface HeaderProps {
 
 export function Header({ sidebarOpen, onToggleSidebar }: HeaderProps) {
   const title = useConversations((state) => state.list?.find(({ id }) => id === state.currentId)?.title);
-  const isNew = useConversations((state) => state.currentId === null);
+  const currentId = useConversations((state) => state.currentId);
+  const isNew = currentId === null;
   const heading = isNew ? en.newChat : title === undefined || title === '' ? en.untitled : title;
   useEffect(() => {
     document.title = isNew ? en.app : `${heading} · ${en.app}`;
@@ -30,6 +32,7 @@ export function Header({ sidebarOpen, onToggleSidebar }: HeaderProps) {
       </h1>
       <ModelChip />
       <EnginePill />
+      <ChatSettings key={currentId ?? newChat} conversationKey={currentId ?? newChat} />
     </header>
   );
 }

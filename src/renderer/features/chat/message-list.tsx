@@ -1,11 +1,13 @@
-import { useCallback, useEffect, useRef } from 'react';
+import { useCallback, useEffect, useMemo, useRef } from 'react';
 import { ArrowDown } from 'lucide-react';
 import { Virtuoso, type ContextProp, type ScrollerProps, type VirtuosoHandle } from 'react-virtuoso';
 import type { Message } from '../../../main/contract/index.ts';
-import type { MessageTree } from '../../state/index.ts';
+import { siblings, useStream, type MessageTree } from '../../state/index.ts';
 import { Button } from '../../ui/index.ts';
 import { Answer } from './answer.tsx';
 import { en } from './en.ts';
+import { MessagePieces } from './message-pieces.ts';
+import { messageRows, type MessageRow } from './message-rows.ts';
 import { useFollowEnd } from './use-follow-end.ts';
 import { UserMessage } from './user-message.tsx';
 
@@ -15,17 +17,22 @@ interface MessageListProps {
   readonly running: Message | null;
   /** Grows with every message sent here: then the end is wanted, wherever the reader was. */
   readonly sends: number;
+  readonly onSend: () => void;
 }
 
 interface ListContext {
   readonly tree: MessageTree;
   readonly busy: boolean;
+  readonly pieces: MessagePieces;
+  readonly onSend: () => void;
 }
 
 /** The branch on screen. Follows the end only while the reader is there. */
-export function MessageList({ tree, path, running, sends }: MessageListProps) {
+export function MessageList({ tree, path, running, sends, onSend }: MessageListProps) {
   const list = useRef<VirtuosoHandle>(null);
   const { following, setScroller, grew, toEnd } = useFollowEnd();
+  const pieces = useMemo(() => new MessagePieces(), []);
+  const rows = useRows(path, running, pieces);
   const seenSends = useRef(sends);
   const jump = useCallback(() => {
     list.current?.scrollToIndex({ index: 'LAST', align: 'end' });
@@ -38,18 +45,18 @@ export function MessageList({ tree, path, running, sends }: MessageListProps) {
   }, [sends, jump]);
   return (
     <div className="messages">
-      <Virtuoso<Message, ListContext>
+      <Virtuoso<MessageRow, ListContext>
         ref={list}
         className="message-scroller"
         scrollerRef={setScroller}
-        data={path}
-        context={{ tree, busy: running !== null }}
+        data={rows}
+        context={{ tree, busy: running !== null, pieces, onSend }}
         components={listComponents}
-        computeItemKey={(_index, message) => message.id}
+        computeItemKey={(_index, { key }) => key}
         initialTopMostItemIndex={{ index: 'LAST', align: 'end' }}
         totalListHeightChanged={grew}
         increaseViewportBy={600}
-        itemContent={renderMessage}
+        itemContent={renderRow}
       />
       {following ? null : (
         <div className="jump">
@@ -63,13 +70,25 @@ export function MessageList({ tree, path, running, sends }: MessageListProps) {
   );
 }
 
-function renderMessage(_index: number, message: Message, { tree, busy }: ListContext) {
+/** Renders the list again only when the running answer begins another piece, not for every word of it. */
+function useRows(path: readonly Message[], running: Message | null, pieces: MessagePieces): readonly MessageRow[] {
+  const runningId = running?.id ?? '';
+  const liveCount = useStream(running?.streamId ?? null, ({ text }) => pieces.of(runningId, text).length);
+  return useMemo(() => messageRows(path, pieces, liveCount), [path, pieces, liveCount]);
+}
+
+// Numbers instead of the tree go into the rows: they stay equal while other messages change, and so does the row.
+function renderRow(_index: number, row: MessageRow, { tree, busy, pieces, onSend }: ListContext) {
+  const { message, index, count } = row;
+  const versions = siblings(tree, message);
+  const version = versions.findIndex(({ id }) => id === message.id);
+  const shared = { message, version, versions: versions.length, busy };
   return (
-    <div className="message">
+    <div className={index < count - 1 ? 'message message-goes-on' : 'message'}>
       {message.role === 'user' ? (
-        <UserMessage message={message} tree={tree} />
+        <UserMessage {...shared} onSend={onSend} />
       ) : (
-        <Answer message={message} tree={tree} busy={busy} />
+        <Answer {...shared} index={index} count={count} pieces={pieces} />
       )}
     </div>
   );

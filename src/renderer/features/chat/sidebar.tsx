@@ -1,20 +1,33 @@
-import { Plus } from 'lucide-react';
-import { groupByDay } from '../../lib/group-by-day.ts';
-import { useAppState, useConversations } from '../../state/index.ts';
+import { useDeferredValue, useEffect, useRef, useState, type KeyboardEvent } from 'react';
+import { Plus, Search } from 'lucide-react';
+import { useAppState } from '../../state/index.ts';
 import { Button, Mark } from '../../ui/index.ts';
+import { ConversationList } from './conversation-list.tsx';
 import { en } from './en.ts';
+import { ThemeControl } from './theme-control.tsx';
 
-/** Conversations by day. */
-export function Sidebar({ onChosen }: { readonly onChosen: () => void }) {
+/** Ctrl+K was pressed, and the search field has not yet taken the focus. */
+export interface SearchRequest {
+  readonly wanted: boolean;
+  readonly taken: () => void;
+}
+
+interface SidebarProps {
+  readonly search: SearchRequest;
+  readonly onChosen: () => void;
+}
+
+/** Conversations by day, and the way to find one. */
+export function Sidebar({ search, onChosen }: SidebarProps) {
   const { conversations } = useAppState();
-  const list = useConversations((state) => state.list);
-  const currentId = useConversations((state) => state.currentId);
+  const [query, setQuery] = useState('');
+  const list = useRef<HTMLElement>(null);
   const open = (id: string | null) => {
     conversations.open(id);
     onChosen();
   };
   return (
-    <aside className="sidebar" aria-label={en.conversations}>
+    <aside className="sidebar" aria-label={en.sidebar}>
       <div className="brand">
         <Mark size={24} />
         <span>{en.app}</span>
@@ -25,30 +38,60 @@ export function Sidebar({ onChosen }: { readonly onChosen: () => void }) {
           {en.newChat}
         </Button>
       </div>
-      <nav className="sidebar-list" aria-label={en.conversations}>
-        {list?.length === 0 ? <p className="sidebar-empty">{en.noConversations}</p> : null}
-        {groupByDay(list ?? [], (item) => item.updatedAt, Date.now()).map(({ group, items }) => (
-          <section key={group} aria-label={en.groups[group]}>
-            <h2 className="sidebar-group">{en.groups[group]}</h2>
-            <ul>
-              {items.map(({ id, title }) => (
-                <li key={id}>
-                  <button
-                    type="button"
-                    className="sidebar-item"
-                    aria-current={id === currentId ? 'page' : undefined}
-                    title={title}
-                    onClick={() => open(id)}
-                  >
-                    {title === '' ? en.untitled : title}
-                  </button>
-                </li>
-              ))}
-            </ul>
-          </section>
-        ))}
+      <SearchField
+        query={query}
+        search={search}
+        onChange={setQuery}
+        onDown={() => list.current?.querySelector<HTMLElement>('.sidebar-item')?.focus()}
+      />
+      <nav ref={list} className="sidebar-list" aria-label={en.conversations}>
+        <ConversationList query={useDeferredValue(query)} onOpen={open} />
       </nav>
-      <p className="sidebar-foot">{en.keptUntilClosed}</p>
+      <ThemeControl />
     </aside>
+  );
+}
+
+interface SearchFieldProps {
+  readonly query: string;
+  readonly search: SearchRequest;
+  readonly onChange: (query: string) => void;
+  /** Down to the first chat found. */
+  readonly onDown: () => void;
+}
+
+function SearchField({ query, search, onChange, onDown }: SearchFieldProps) {
+  const field = useRef<HTMLInputElement>(null);
+  const { wanted, taken } = search;
+  useEffect(() => {
+    if (!wanted) return;
+    field.current?.focus();
+    field.current?.select();
+    taken();
+  }, [wanted, taken]);
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === 'Escape' && query !== '') onChange('');
+    else if (event.key === 'ArrowDown' || event.key === 'Enter') onDown();
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <div className="search">
+      <Search size={14} aria-hidden="true" />
+      <input
+        ref={field}
+        type="search"
+        className="field"
+        aria-label={en.searchChats}
+        aria-keyshortcuts="Control+K"
+        placeholder={en.searchChats}
+        value={query}
+        spellCheck={false}
+        autoComplete="off"
+        onChange={(event) => onChange(event.target.value)}
+        onKeyDown={onKeyDown}
+      />
+      {query === '' ? <kbd aria-hidden="true">{en.searchKeys}</kbd> : null}
+    </div>
   );
 }

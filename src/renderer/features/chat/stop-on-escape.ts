@@ -5,17 +5,17 @@ import { belongsToInputMethod } from './input-method.ts';
 
 /** Esc stops the running answer, wherever the focus is. */
 export function useStopOnEscape(running: Message | null): void {
-  const { conversations } = useAppState();
+  const { chat } = useAppState();
   const conversationId = running?.conversationId ?? null;
   const key = useConversations((state) => state.currentId ?? newChat);
   const streamId = running?.streamId ?? null;
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       if (event.key !== 'Escape' || belongsToInputMethod(event) || event.defaultPrevented) return;
-      if (conversationId !== null && streamId !== null) void conversations.stop(conversationId, streamId);
-      else conversations.stopWhenSent(key);
+      if (conversationId !== null && streamId !== null) void chat.stop(conversationId, streamId);
+      else chat.stopWhenSent(key);
     };
     window.addEventListener('keydown', onKeyDown);
     return () => window.removeEventListener('keydown', onKeyDown);
-  }, [conversations, conversationId, streamId, key]);
+  }, [chat, conversationId, streamId, key]);
 }

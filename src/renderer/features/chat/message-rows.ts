@@ -1,0 +1,33 @@
+import type { Message } from '../../../main/contract/index.ts';
+import type { MessagePieces } from './message-pieces.ts';
+
+/** A row of the list: a message, or one of the pieces of a long answer. */
+export interface MessageRow {
+  readonly key: string;
+  readonly message: Message;
+  readonly index: number;
+  readonly count: number;
+}
+
+/** `liveCount`: pieces of the running answer, whose text is not in its message yet. */
+export function messageRows(
+  path: readonly Message[],
+  pieces: MessagePieces,
+  liveCount: number | null,
+): readonly MessageRow[] {
+  return path.flatMap((message) => {
+    const count = pieceCount(message, pieces, liveCount);
+    return Array.from({ length: count }, (_, index) => ({
+      key: index === 0 ? message.id : `${message.id}/${index}`,
+      message,
+      index,
+      count,
+    }));
+  });
+}
+
+function pieceCount(message: Message, pieces: MessagePieces, liveCount: number | null): number {
+  if (message.role === 'user') return 1;
+  if (message.status === 'streaming' && liveCount !== null) return liveCount;
+  return pieces.of(message.id, message.text).length;
+}
