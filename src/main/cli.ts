@@ -3,7 +3,11 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { createApp, type App } from './app.ts';
 import { readArguments } from './arguments.ts';
+import { defaultDataFolder } from './base/index.ts';
+import type { FlagValues } from './contract/index.ts';
 import { openBrowser } from './open-browser.ts';
+import { linkToRunning } from './running-instance.ts';
+import { DataFolderLock, type DataFolderOwner } from './store/index.ts';
 
 // The headless entry: the services without Electron. Built to build/app/main/cli.js.
 const appFolder = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..');
@@ -27,8 +31,22 @@ async function main(): Promise<void> {
       break;
   }
   const { flags } = parsed;
+  const dataFolder = flags['data-dir'] ?? defaultDataFolder();
+  const notices: string[] = [];
+  const locked = await lockDataFolder(dataFolder, (notice) => notices.push(notice));
+  if (!locked.ok) return goToRunning(locked.owner, flags, dataFolder);
   const rendererFolder = join(appFolder, 'build', 'app', 'renderer');
-  const app = createApp({ flags, shell: 'browser', version, appFolder, rendererFolder });
+  const { lock } = locked;
+  const app = await createApp({
+    flags,
+    shell: 'browser',
+    version,
+    appFolder,
+    rendererFolder,
+    dataFolder,
+    lock,
+    notices,
+  });
   endWithSignals(app);
   const started = await app.start();
   if (!started.ok) {
@@ -45,6 +63,38 @@ async function main(): Promise<void> {
   );
   print(`API for your tools: ${started.data.url}/v1   Log: ${app.logFile}`);
   offerLinks(app);
+}
+
+/** A folder that cannot be written is no reason not to chat: nothing is kept then, and a notice says so. */
+async function lockDataFolder(
+  folder: string,
+  onNotice: (text: string) => void,
+): Promise<{ ok: true; lock: DataFolderLock | null } | { ok: false; owner: DataFolderOwner }> {
+  try {
+    return await DataFolderLock.acquire(folder);
+  } catch (error) {
+    onNotice(`Chats cannot be kept in ${folder}: ${error instanceof Error ? error.message : String(error)}`);
+    return { ok: true, lock: null };
+  }
+}
+
+/** Another Dormouse has the data folder: show its page, or say where it is when a server of one's own was asked for. */
+async function goToRunning(owner: DataFolderOwner, flags: FlagValues, dataFolder: string): Promise<void> {
+  const where = `Dormouse (process ${owner.pid}) already runs with the data folder ${dataFolder}`;
+  const link = await linkToRunning(owner);
+  if (link !== null && !flags.serve) {
+    const opened = flags.open && (await openBrowser(link));
+    return print(
+      opened
+        ? `${where}; its page is open in your browser: ${owner.url ?? ''}`
+        : `${where}. Open this link within a minute: ${link}`,
+    );
+  }
+  const address = owner.url === null ? 'It is still starting.' : `It answers at ${owner.url}.`;
+  process.stderr.write(
+    `dormouse: ${where}. ${address} Use that one, end it first, or choose another folder with --data-dir.\n`,
+  );
+  process.exitCode = 1;
 }
 
 function print(text: string): void {

@@ -115,6 +115,40 @@ describe('the app as a process', () => {
     expect(output).toMatch(/another Dormouse/i);
   });
 
+  it('a second start shows the page of the running one; a second server is refused with its address', async () => {
+    const app = await start();
+    const page = await AppProcess.runToEnd({ dataFolder: app.dataFolder, serve: false });
+    expect(page.code).toBe(0);
+    const link = new RegExp(`${app.origin}/#t=\\S+`).exec(page.output)?.[0];
+    expect(link).toBeDefined();
+    const server = await AppProcess.runToEnd({ dataFolder: app.dataFolder });
+    expect(server.code).toBe(1);
+    expect(server.output).toContain(app.origin);
+    expect(server.output).toContain('--data-dir');
+    expect(await statusOf(app.origin, '/health', {})).toBe(200);
+    const other = await start();
+    expect(other.origin).not.toBe(app.origin);
+  });
+
+  it('loads the last model again', async () => {
+    const path = join(temporaryFolder(), 'second.gguf');
+    copyFileSync(builtinPath, path);
+    const dataFolder = temporaryFolder();
+    const first = await AppProcess.start({ args: ['--model', path], dataFolder });
+    await waitFor('the model', async () =>
+      (await (await fetch(`${first.origin}/v1/models`)).text()).includes('second'),
+    );
+    await waitFor('the settings', () =>
+      readFileSync(join(dataFolder, 'settings.json'), 'utf8').includes('second.gguf'),
+    );
+    await first.stop();
+    const again = await AppProcess.start({ dataFolder });
+    running.push(again);
+    await waitFor('the model', async () =>
+      (await (await fetch(`${again.origin}/v1/models`)).text()).includes('second'),
+    );
+  });
+
   it.each(['SIGINT', 'SIGTERM'] as const)(
     'ends on %s, with open connections and a running answer, leaving nothing',
     async (signal) => {

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import process from 'node:process';
+import { linkPath, ownerHeader } from '../../src/main/contract/index.ts';
 import { waitFor } from './wait-for.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -10,6 +11,8 @@ const root = resolve(import.meta.dirname, '../..');
 export type AppOptions = {
   /** Further command line arguments, such as `--model PATH`. */
   readonly args?: readonly string[];
+  /** Without a window; true when not given. */
+  readonly serve?: boolean;
   /** 0, a free one, when not given. */
   readonly port?: number;
   readonly env?: Readonly<Record<string, string>>;
@@ -29,7 +32,13 @@ export class AppProcess {
     this.#ownsFolder = options.dataFolder === undefined;
     this.dataFolder = options.dataFolder ?? mkdtempSync(join(tmpdir(), 'dormouse-data-'));
     const cli = join(root, 'build/app/main/cli.js');
-    const fixed = ['--serve', '--port', String(options.port ?? 0), '--data-dir', this.dataFolder];
+    const fixed = [
+      ...(options.serve === false ? [] : ['--serve']),
+      '--port',
+      String(options.port ?? 0),
+      '--data-dir',
+      this.dataFolder,
+    ];
     // A process group of its own, so that whatever it leaves behind can be seen and ended.
     this.#child = spawn(process.execPath, [cli, ...fixed, ...(options.args ?? [])], {
       cwd: this.dataFolder,
@@ -86,6 +95,24 @@ export class AppProcess {
   /** Scheme, host and port, without the ticket. */
   get origin(): string {
     return new URL(this.link).origin;
+  }
+
+  /** A fresh one-time link, asked for the way a second start of the same user does. */
+  async newLink(): Promise<string> {
+    const lock = readFileSync(join(this.dataFolder, 'dormouse.lock'), 'utf8');
+    const { token, url } = JSON.parse(lock) as { token: string; url: string };
+    const reply = await fetch(new URL(linkPath, url), {
+      method: 'POST',
+      headers: { [ownerHeader]: token, 'content-type': 'application/json' },
+      body: '{}',
+    });
+    return ((await reply.json()) as { data: { link: string } }).data.link;
+  }
+
+  /** Ends the app at once, as a crash or a power cut would. */
+  async kill(): Promise<void> {
+    this.#killGroup();
+    await this.#exited;
   }
 
   /** Ends the app as Ctrl-C would, and fails if it does not end by itself or leaves a process behind. */

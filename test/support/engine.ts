@@ -54,6 +54,7 @@ export function requestOf(turns: readonly ChatTurn[] | string, more: Partial<Gen
     sampling: { temperature: 0 },
     stop: [],
     overflow: 'drop_oldest',
+    modelPath: null,
     ...more,
   };
 }

@@ -1,13 +1,20 @@
 import { Emitter } from '../../src/main/base/index.ts';
 import {
-  fail,
   ok,
   type EngineStatus,
+  type ModelInfo,
   type Result,
   type StreamPart,
   type Timings,
 } from '../../src/main/contract/index.ts';
-import type { Engine, EngineEvent, GenerateOutcome, GenerateRequest } from '../../src/main/engine/index.ts';
+import type {
+  Engine,
+  EngineEvent,
+  GenerateOutcome,
+  GenerateRequest,
+  LoadRequest,
+} from '../../src/main/engine/index.ts';
+import { waitFor } from './wait-for.ts';
 
 export const noTimings: Timings = {
   promptTokens: 1,
@@ -21,9 +28,28 @@ export const noTimings: Timings = {
   tokensPerSecond: 1000,
 };
 
+const info: ModelInfo = {
+  id: 'scripted',
+  name: 'Scripted',
+  path: '',
+  builtin: false,
+  architecture: 'qwen3moe',
+  quantization: null,
+  sizeBytes: 1,
+  layers: 1,
+  experts: 2,
+  expertsUsed: 1,
+  contextTrained: 512,
+  contextSize: 512,
+  chatFormat: 'ChatML',
+  thinks: false,
+};
+
 /** An engine that answers when the test says so: for the logic above it, where a real answer would be too quick to look into. */
 export class ScriptedEngine implements Engine {
   readonly requests: GenerateRequest[] = [];
+  /** Hears the path of every load; loads succeed at once. */
+  onLoad: (path: string) => void = () => undefined;
   readonly #events = new Emitter<EngineEvent>();
   readonly #open = new Map<string, (result: Result<GenerateOutcome>) => void>();
 
@@ -70,8 +96,14 @@ export class ScriptedEngine implements Engine {
     return this.#events.on(listener);
   }
 
-  load() {
-    return Promise.resolve(fail('internal', 'not scripted'));
+  /** Waits until this many answers were asked for. */
+  async asked(count: number): Promise<void> {
+    await waitFor(`request ${count}`, () => this.requests.length >= count);
+  }
+
+  load(request: LoadRequest) {
+    this.onLoad(request.path);
+    return Promise.resolve(ok({ ...info, path: request.path, builtin: request.builtin }));
   }
   cancelLoad() {
     return false;

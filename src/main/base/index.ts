@@ -2,3 +2,4 @@ export * from './emitter.ts';
 export * from './folders.ts';
 export * from './logger.ts';
 export * from './serial-queue.ts';
+export * from './within-time.ts';

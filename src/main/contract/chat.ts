@@ -39,11 +39,26 @@ export const conversationSummarySchema = z.object({
 });
 export type ConversationSummary = z.infer<typeof conversationSummarySchema>;
 
+/** Longest system prompt, in UTF-16 units. */
+export const maxSystemPromptLength = 100_000;
+
+const conversationOptionsShape = {
+  /** Comes before every chat turn; null: none. */
+  systemPrompt: z.string().max(maxSystemPromptLength).nullable(),
+  /** `builtin` or a path, loaded before this conversation is answered; null: whatever is loaded. */
+  model: z.string().min(1).max(4096).nullable(),
+};
+
+/** What a person sets for one conversation. */
+export const conversationOptionsSchema = z.object(conversationOptionsShape);
+export type ConversationOptions = z.infer<typeof conversationOptionsSchema>;
+
 export const conversationSchema = conversationSummarySchema.extend({
   /** All branches, oldest first. */
   messages: z.array(messageSchema),
   /** Last message of the branch on screen; null while empty. */
   leafId: idSchema.nullable(),
+  ...conversationOptionsShape,
 });
 export type Conversation = z.infer<typeof conversationSchema>;
 

@@ -23,6 +23,7 @@ export const errorCodes = [
   'out_of_memory',
   'load_cancelled',
   'no_model',
+  'model_changed',
   'engine_closed',
   'prompt_empty',
   'prompt_too_long',
@@ -31,6 +32,8 @@ export const errorCodes = [
   'conversation_busy',
   'message_not_found',
   'stream_not_found',
+  /** The disk is full, the folder cannot be written, or it is gone. */
+  'storage_failed',
   'port_taken',
   'port_forbidden',
   'address_invalid',

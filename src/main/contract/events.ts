@@ -1,5 +1,6 @@
-import type { ConversationSummary, Message, StreamPart } from './chat.ts';
+import type { ConversationOptions, ConversationSummary, Message, StreamPart } from './chat.ts';
 import type { EngineStatus } from './engine.ts';
+import type { Settings } from './settings.ts';
 
 /**
  * What main tells every attached page. Everything is structured-clone and JSON safe.
@@ -9,6 +10,14 @@ export type AppEvent =
   | { readonly type: 'engine.status'; readonly status: EngineStatus }
   | { readonly type: 'conversation.changed'; readonly conversation: ConversationSummary }
   | { readonly type: 'conversation.removed'; readonly conversationId: string }
+  | {
+      readonly type: 'conversation.configured';
+      readonly conversationId: string;
+      readonly options: ConversationOptions;
+    }
+  /** Something a person should know although nobody asked, such as an answer that could not be saved. */
+  | { readonly type: 'notice'; readonly text: string }
+  | { readonly type: 'settings.changed'; readonly settings: Settings }
   | { readonly type: 'message.added'; readonly message: Message; readonly leafId: string }
   | { readonly type: 'leaf.changed'; readonly conversationId: string; readonly leafId: string }
   | {

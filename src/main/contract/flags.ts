@@ -46,7 +46,7 @@ export const flags = {
   'allowed-host': { type: 'list', default: [], placeholder: 'NAME', group: 'server', reload: false, where: 'both', help: 'Further host name under which the server may be addressed. Can be given several times.' },
   parallel: { type: 'number', integer: true, unit: 'sequences', min: 1, max: 16, words: [], default: 1, group: 'server', reload: true, where: 'both', planned: true, help: 'Requests answered at the same time.' },
 
-  model: { type: 'text', default: 'builtin', placeholder: 'PATH|builtin', group: 'model', reload: true, where: 'both', help: 'The GGUF file to load, or "builtin" for the built-in demo model.' },
+  model: { type: 'text', default: null, placeholder: 'PATH|builtin', group: 'model', reload: true, where: 'both', help: 'The GGUF file to load, or "builtin" for the built-in demo model. Default: the last one used, else builtin.' },
   'models-dir': { type: 'list', default: [], placeholder: 'DIR', group: 'model', reload: false, where: 'both', planned: true, help: 'Folder with GGUF files to offer. Can be given several times.' },
   context: { type: 'number', integer: true, unit: 'tokens', min: 64, max: 10_485_760, words: ['auto'], default: 'auto', group: 'model', reload: true, where: 'both', help: 'How many tokens the model can see at once. Auto: what it was trained on, at most 8192.' },
   batch: { type: 'number', integer: true, unit: 'tokens', min: 1, max: 16_384, words: [], default: 512, group: 'model', reload: true, where: 'both', help: 'Prompt tokens evaluated in one go. Stop takes effect between batches.' },

@@ -6,3 +6,4 @@ export * from './events.ts';
 export * from './flags.ts';
 export * from './http.ts';
 export * from './requests.ts';
+export * from './settings.ts';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import {
+  conversationOptionsSchema,
   conversationSchema,
   conversationSummarySchema,
   idSchema,
@@ -8,6 +9,7 @@ import {
   streamSnapshotSchema,
 } from './chat.ts';
 import { engineStatusSchema, modelInfoSchema } from './engine.ts';
+import { settingsSchema } from './settings.ts';
 
 const nothing = z.object({}).strict();
 
@@ -35,6 +37,13 @@ export const requests = {
   'engine.load': { input: z.object({ model: z.string().min(1).max(4096) }).strict(), output: modelInfoSchema },
   'engine.cancelLoad': { input: nothing, output: z.object({ cancelled: z.boolean() }) },
   'engine.unload': { input: nothing, output: z.object({}) },
+  'models.list': {
+    input: nothing,
+    output: z.object({ models: z.array(z.object({ id: z.string(), path: z.string(), loaded: z.boolean() })) }),
+  },
+  'settings.get': { input: nothing, output: settingsSchema },
+  /** Changes what is given, keeps the rest. */
+  'settings.set': { input: settingsSchema.partial().strict(), output: settingsSchema },
   'conversation.list': { input: nothing, output: z.object({ conversations: z.array(conversationSummarySchema) }) },
   'conversation.get': { input: z.object({ conversationId: idSchema }).strict(), output: conversationSchema },
   /** Makes `messageId`'s branch the one on screen. */
@@ -42,18 +51,36 @@ export const requests = {
     input: z.object({ conversationId: idSchema, messageId: idSchema }).strict(),
     output: z.object({ leafId: idSchema }),
   },
+  'conversation.rename': {
+    input: z.object({ conversationId: idSchema, title: z.string().trim().min(1).max(200) }).strict(),
+    output: conversationSummarySchema,
+  },
+  /** Goes to the trash; an answer that is being written is stopped. `conversation.restore` brings it back. */
+  'conversation.delete': { input: z.object({ conversationId: idSchema }).strict(), output: z.object({}) },
+  'conversation.restore': {
+    input: z.object({ conversationId: idSchema }).strict(),
+    output: conversationSummarySchema,
+  },
+  /** Changes what is given, keeps the rest. */
+  'conversation.configure': {
+    input: conversationOptionsSchema.partial().extend({ conversationId: idSchema }).strict(),
+    output: conversationOptionsSchema,
+  },
   /** Saves the user's message, then starts the answer. No `conversationId` begins a new conversation. */
   'chat.send': {
     input: z
       .object({
         conversationId: idSchema.optional(),
-        parentId: idSchema.optional(),
+        /** The answer this message follows; null begins anew (an edited first message); absent: the one on screen. */
+        parentId: idSchema.nullable().optional(),
         text: z.string().max(maxPromptLength),
+        /** For a new conversation only. */
+        options: conversationOptionsSchema.partial().strict().optional(),
       })
       .strict(),
     output: started.extend({ userMessage: messageSchema }),
   },
-  /** Answers the same user message once more; the earlier answer stays as a branch. */
+  /** Answers once more; the earlier answer stays as a branch. `messageId` is the answer or its user message. */
   'chat.regenerate': {
     input: z.object({ conversationId: idSchema, messageId: idSchema }).strict(),
     output: started,

@@ -39,6 +39,8 @@ export type GenerateRequest = {
    * a prompt which still does not fit is refused. An answer that fills the context ends with `context_full`.
    */
   readonly overflow: 'drop_oldest' | 'refuse';
+  /** The model that must answer; `model_changed` when another one is loaded by then. null: any. */
+  readonly modelPath: string | null;
 };
 
 export type GenerateOutcome = { readonly stopReason: StopReason; readonly timings: Timings };

@@ -1,5 +1,5 @@
 import { getLlama, InsufficientMemoryError, LlamaLogLevel, NoBinaryFoundError, type Llama } from 'node-llama-cpp';
-import { Emitter, SerialQueue, type Logger } from '../base/index.ts';
+import { Emitter, SerialQueue, withinTime, type Logger } from '../base/index.ts';
 import {
   fail,
   ok,
@@ -24,6 +24,8 @@ import { LlamaRuntime } from './llama-runtime.ts';
 
 /** Least time between two status events that only carry progress or speed, in ms. */
 const progressInterval = 200;
+/** Longest time llama.cpp may take to free what it holds, in ms. */
+const disposeLimit = 2000;
 /** llama.cpp's last complaints are kept to explain a failed load. */
 const keptComplaints = 20;
 
@@ -128,7 +130,9 @@ export class LlamaEngine implements Engine {
     for (const generation of this.#generations.values()) generation.abort.abort(new Error('closing'));
     await this.#queue.run(async () => {
       await this.#disposeRuntime();
-      await this.#llama?.instance.dispose();
+      // A load that failed inside llama.cpp leaves a handle in node-llama-cpp for which its dispose may wait for ever.
+      const disposed = this.#llama === null || (await withinTime(this.#llama.instance.dispose(), disposeLimit));
+      if (!disposed) this.#logger.warn('llama.cpp was not disposed in time');
       this.#llama = null;
     });
   }
@@ -215,6 +219,9 @@ export class LlamaEngine implements Engine {
     const runtime = this.#runtime;
     if (this.#closed) return closed();
     if (runtime === null) return fail('no_model', 'No model is loaded.', 'Load a model first.');
+    if (request.modelPath !== null && runtime.request.path !== request.modelPath) {
+      return fail('model_changed', 'Another model was loaded meanwhile.', 'Try again.');
+    }
     if (signal.aborted) return ok(nothingGenerated(queuedMs));
     this.#state.to('prefill');
     try {

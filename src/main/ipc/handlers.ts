@@ -6,10 +6,11 @@ import {
   type RequestParsed,
   type Result,
 } from '../contract/index.ts';
-import type { ChatService, ModelService } from '../services/index.ts';
+import type { ChatService, ModelService, SettingsService } from '../services/index.ts';
 import type { StreamHub } from './stream-hub.ts';
 
 export type HandlerDependencies = {
+  readonly settings: SettingsService;
   readonly chat: ChatService;
   readonly models: ModelService;
   readonly streams: StreamHub;
@@ -23,7 +24,7 @@ export type Handlers = {
   ) => Promise<Result<RequestOutput<N>>> | Result<RequestOutput<N>>;
 };
 
-export function createHandlers({ chat, models, streams, appInfo }: HandlerDependencies): Handlers {
+export function createHandlers({ chat, models, settings, streams, appInfo }: HandlerDependencies): Handlers {
   return {
     'app.info': () => ok(appInfo()),
     'engine.status': () => ok(models.status()),
@@ -33,12 +34,30 @@ export function createHandlers({ chat, models, streams, appInfo }: HandlerDepend
       const result = await models.unload();
       return result.ok ? ok({}) : result;
     },
+    'models.list': () => ok({ models: [...models.known()] }),
+    'settings.get': () => ok(settings.value),
+    'settings.set': (changes) => settings.set(withoutUndefined(changes)),
     'conversation.list': () => ok({ conversations: [...chat.list()] }),
     'conversation.get': ({ conversationId }) => chat.get(conversationId),
     'conversation.select': ({ conversationId, messageId }) => chat.select(conversationId, messageId),
-    'chat.send': (input) => chat.send(input),
+    'conversation.rename': ({ conversationId, title }) => chat.rename(conversationId, title),
+    'conversation.delete': async ({ conversationId }) => {
+      const result = await chat.remove(conversationId);
+      return result.ok ? ok({}) : result;
+    },
+    'conversation.restore': ({ conversationId }) => chat.restore(conversationId),
+    'conversation.configure': ({ conversationId, ...changes }) =>
+      chat.configure(conversationId, withoutUndefined(changes)),
+    'chat.send': ({ options, ...input }) => chat.send({ ...input, options: options && withoutUndefined(options) }),
     'chat.regenerate': ({ conversationId, messageId }) => chat.regenerate(conversationId, messageId),
     'chat.stop': ({ streamId }) => ok({ stopped: chat.stop(streamId) }),
     'stream.attach': ({ streamId }) => streams.snapshot(streamId),
+  };
+}
+
+/** zod gives an absent field as undefined, which would overwrite what is there. */
+function withoutUndefined<T extends object>(changes: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>;
   };
 }

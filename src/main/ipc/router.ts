@@ -9,14 +9,17 @@ import {
   type RequestName,
   type Result,
 } from '../contract/index.ts';
-import type { ChatEvent, ChatService, ModelService } from '../services/index.ts';
+import type { ChatEvent, ChatService, ModelService, SettingsService } from '../services/index.ts';
 import { createHandlers, type Handlers } from './handlers.ts';
 import { StreamHub } from './stream-hub.ts';
 
 export type RouterDependencies = {
   readonly chat: ChatService;
   readonly models: ModelService;
+  readonly settings: SettingsService;
   readonly appInfo: () => AppInfo;
+  /** Subscribes to what a person should know although nobody asked. */
+  readonly onNotice: (listener: (text: string) => void) => () => void;
   readonly logger: Logger;
 };
 
@@ -28,13 +31,15 @@ export class Router implements Dispatcher {
   readonly #logger: Logger;
   readonly #unsubscribe: readonly (() => void)[];
 
-  constructor({ chat, models, appInfo, logger }: RouterDependencies) {
+  constructor({ chat, models, settings, appInfo, onNotice, logger }: RouterDependencies) {
     this.#logger = logger;
     this.#events = new Emitter((error) => logger.error('event listener failed', { error: String(error) }));
     this.#streams = new StreamHub((event) => this.#events.emit(event));
-    this.#handlers = createHandlers({ chat, models, streams: this.#streams, appInfo });
+    this.#handlers = createHandlers({ chat, models, settings, streams: this.#streams, appInfo });
     this.#unsubscribe = [
       chat.on((event) => this.#forward(event)),
+      onNotice((text) => this.#events.emit({ type: 'notice', text })),
+      settings.on((value) => this.#events.emit({ type: 'settings.changed', settings: value })),
       models.onStatus((status) => this.#events.emit({ type: 'engine.status', status })),
     ];
   }
@@ -84,6 +89,8 @@ export class Router implements Dispatcher {
         return this.#events.emit(event);
       case 'conversation.changed':
       case 'conversation.removed':
+      case 'conversation.configured':
+      case 'notice':
       case 'leaf.changed':
         return this.#events.emit(event);
     }

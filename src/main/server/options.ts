@@ -1,5 +1,5 @@
 import type { Logger } from '../base/index.ts';
-import type { Dispatcher, Result } from '../contract/index.ts';
+import { eventHeartbeatMs, type Dispatcher, type Result } from '../contract/index.ts';
 import type { CompletionService, ModelService } from '../services/interfaces.ts';
 
 export type ServerOptions = {
@@ -12,6 +12,8 @@ export type ServerOptions = {
   /** Folder of the built page. It may be missing: then `/` says so. */
   readonly rendererFolder: string;
   readonly version: string;
+  /** Lets another process of the same user, which can read the lock file, ask for a link. null: none may. */
+  readonly ownerToken: string | null;
 };
 
 export type ServerLimits = {
@@ -29,7 +31,7 @@ export const defaultLimits: ServerLimits = {
   bodyBytes: 8 * 1024 * 1024,
   eventQueueBytes: 1024 * 1024,
   answerQueueBytes: 4 * 1024 * 1024,
-  eventHeartbeatMs: 15_000,
+  eventHeartbeatMs,
   answerHeartbeatMs: 10_000,
   ticketMs: 60_000,
 };

@@ -32,12 +32,16 @@ export function createServer(deps: ServerDeps): Server {
   const rights = new PageRights(deps.now ?? (() => performance.now()), random, limits.ticketMs);
   const exchanges = new Exchanges(logger);
   const server = http.createServer({ requireHostHeader: false, headersTimeout: headMs, requestTimeout: requestMs });
-  const handle = createHandler(deps, limits, random, rights, exchanges);
+  let url: string | null = null;
+  const createLink = () => {
+    if (url === null) throw new Error('createLink needs a started server');
+    return `${url}/#t=${rights.issueTicket()}`;
+  };
+  const handle = createHandler(deps, limits, random, rights, exchanges, createLink);
   server.on('connection', (socket) => exchanges.addSocket(socket));
   server.on('request', handle);
   // Without this node would invite the body of a request that is about to be refused.
   server.on('checkContinue', handle);
-  let url: string | null = null;
   let closing: Promise<void> = Promise.resolve();
 
   return {
@@ -50,10 +54,7 @@ export function createServer(deps: ServerDeps): Server {
       logger.info('Server listens', { url });
       return ok({ url, port: port.data });
     },
-    createLink(): string {
-      if (url === null) throw new Error('createLink needs a started server');
-      return `${url}/#t=${rights.issueTicket()}`;
-    },
+    createLink,
     close(): Promise<void> {
       if (!server.listening) return closing;
       const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
@@ -69,11 +70,12 @@ function createHandler(
   random: (bytes: number) => Uint8Array,
   rights: PageRights,
   exchanges: Exchanges,
+  createLink: () => string,
 ): (incoming: IncomingMessage, outgoing: ServerResponse) => void {
   const { options, logger, dispatcher, models, completions } = deps;
   const routes = [
     ...healthRoutes(options.version),
-    ...uiRoutes({ dispatcher, rights, limits, host: options.host }),
+    ...uiRoutes({ dispatcher, rights, limits, host: options.host, ownerToken: options.ownerToken, createLink }),
     ...modelRoutes(models, Date.now()),
     ...chatRoutes({ models, completions, limits, logger, random }),
   ];

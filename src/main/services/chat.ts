@@ -1,20 +1,29 @@
-import { Emitter, type Logger } from '../base/index.ts';
+import { Emitter, SerialQueue, type Logger } from '../base/index.ts';
 import {
   fail,
   ok,
   type Conversation,
+  type ConversationOptions,
   type ConversationSummary,
   type FlagValues,
   type Message,
   type Result,
 } from '../contract/index.ts';
 import type { ChatTurn, Engine, GenerateOutcome } from '../engine/index.ts';
+import type { ConversationFiles, ConversationRecord } from '../store/index.ts';
+import { AnswerWriter } from './answer-writer.ts';
 import { ConversationTree, titleOf } from './conversation.ts';
-import type { ChatEvent, ChatService, StartedAnswer } from './interfaces.ts';
+import type { ChatEvent, ChatService, ModelService, SendRequest, StartedAnswer } from './interfaces.ts';
+import { OpenConversations } from './open-conversations.ts';
 import { withFlagDefaults } from './sampling.ts';
+
+/** How often a conversation may ask for its model again because another one was loaded in between. */
+const modelTries = 3;
 
 export type ConversationsDependencies = {
   readonly engine: Engine;
+  readonly models: Pick<ModelService, 'load' | 'pathOf'>;
+  readonly files: ConversationFiles;
   readonly flags: FlagValues;
   readonly logger: Logger;
   readonly createId: () => string;
@@ -22,23 +31,25 @@ export type ConversationsDependencies = {
   readonly now: () => number;
 };
 
-/** Conversations in memory, answered by the engine. An answer goes on while no page is attached; only Stop stops it. */
+/**
+ * Conversations on disk, answered by the engine. What a person sends is on disk before the engine is asked;
+ * an answer goes on while no page is attached, and only Stop stops it.
+ */
 export class Conversations implements ChatService {
-  readonly #engine: Engine;
-  readonly #flags: FlagValues;
-  readonly #logger: Logger;
-  readonly #createId: () => string;
-  readonly #now: () => number;
-  readonly #trees = new Map<string, ConversationTree>();
+  readonly #deps: ConversationsDependencies;
+  readonly #open: OpenConversations;
   readonly #events: Emitter<ChatEvent>;
+  /** Changes of conversations happen one after the other. */
+  readonly #changes = new SerialQueue();
+  /** Answers being written, by conversation. */
+  readonly #running = new Map<string, { readonly streamId: string; readonly ended: Promise<void> }>();
+  /** Streams that were stopped before the engine knew them. */
+  readonly #stopped = new Set<string>();
 
-  constructor({ engine, flags, logger, createId, now }: ConversationsDependencies) {
-    this.#engine = engine;
-    this.#flags = flags;
-    this.#logger = logger;
-    this.#createId = createId;
-    this.#now = now;
-    this.#events = new Emitter((error) => logger.error('chat listener failed', { error: String(error) }));
+  constructor(deps: ConversationsDependencies) {
+    this.#deps = deps;
+    this.#open = new OpenConversations((id) => deps.files.read(id));
+    this.#events = new Emitter((error) => deps.logger.error('chat listener failed', { error: String(error) }));
   }
 
   on(listener: (event: ChatEvent) => void): () => void {
@@ -46,122 +57,233 @@ export class Conversations implements ChatService {
   }
 
   list(): readonly ConversationSummary[] {
-    return [...this.#trees.values()].map((tree) => tree.summary).sort((a, b) => b.updatedAt - a.updatedAt);
+    return [...this.#deps.files.summaries()].sort((a, b) => b.updatedAt - a.updatedAt);
   }
 
-  get(conversationId: string): Result<Conversation> {
-    const tree = this.#trees.get(conversationId);
-    return tree === undefined ? noConversation() : ok(tree.snapshot);
+  async get(conversationId: string): Promise<Result<Conversation>> {
+    const tree = await this.#open.get(conversationId);
+    return tree.ok ? ok(tree.data.snapshot) : tree;
   }
 
-  select(conversationId: string, messageId: string): Result<{ leafId: string }> {
-    const tree = this.#trees.get(conversationId);
-    if (tree === undefined) return noConversation();
-    if (tree.message(messageId) === undefined) return noMessage();
-    const leafId = tree.select(messageId);
-    this.#events.emit({ type: 'leaf.changed', conversationId, leafId });
-    return ok({ leafId });
+  select(conversationId: string, messageId: string): Promise<Result<{ leafId: string }>> {
+    return this.#change(conversationId, async (tree) => {
+      if (tree.message(messageId) === undefined) return noMessage();
+      const leafId = tree.select(messageId);
+      // Which branch is on screen is worth no error: it is kept in memory anyway.
+      await this.#append(tree, [{ type: 'leaf', id: leafId }], false);
+      this.#events.emit({ type: 'leaf.changed', conversationId, leafId });
+      return ok({ leafId });
+    });
   }
 
-  send(request: {
-    conversationId?: string | undefined;
-    parentId?: string | undefined;
-    text: string;
-  }): Result<StartedAnswer & { userMessage: Message }> {
-    if (request.text.trim() === '') return fail('prompt_empty', 'The message is empty.', 'Write something first.');
-    const tree =
-      request.conversationId === undefined ? this.#begin(request.text) : this.#trees.get(request.conversationId);
-    if (tree === undefined) return noConversation();
-    if (tree.streaming() !== undefined) return busy();
-    const parentId = request.parentId ?? tree.leafId;
-    if (parentId !== null && tree.message(parentId)?.role !== 'assistant') {
-      return fail(
-        'message_not_found',
-        'The answer that this message follows is not there (any more).',
-        'Reload the page.',
-      );
-    }
-    const userMessage = this.#message(tree.id, parentId, 'user', request.text);
-    this.#add(tree, userMessage);
-    return ok({ ...this.#answer(tree, userMessage.id), userMessage });
+  rename(conversationId: string, title: string): Promise<Result<ConversationSummary>> {
+    return this.#change(conversationId, async (tree) => {
+      const before = tree.summary.title;
+      tree.rename(title);
+      const saved = await this.#append(tree, [{ type: 'title', title }], true);
+      if (!saved.ok) {
+        tree.rename(before);
+        return saved;
+      }
+      this.#events.emit({ type: 'conversation.changed', conversation: tree.summary });
+      return ok(tree.summary);
+    });
   }
 
-  regenerate(conversationId: string, messageId: string): Result<StartedAnswer> {
-    const tree = this.#trees.get(conversationId);
-    if (tree === undefined) return noConversation();
-    if (tree.streaming() !== undefined) return busy();
-    const message = tree.message(messageId);
-    const userId = message?.role === 'assistant' ? message.parentId : message?.id;
-    if (userId === undefined || userId === null) return noMessage();
-    return ok(this.#answer(tree, userId));
+  configure(conversationId: string, changes: Partial<ConversationOptions>): Promise<Result<ConversationOptions>> {
+    return this.#change(conversationId, async (tree) => {
+      const before = tree.options;
+      tree.configure(changes);
+      const saved = await this.#append(tree, [{ type: 'options', ...tree.options }], true);
+      if (!saved.ok) {
+        tree.configure(before);
+        return saved;
+      }
+      this.#events.emit({ type: 'conversation.configured', conversationId, options: tree.options });
+      return ok(tree.options);
+    });
+  }
+
+  remove(conversationId: string): Promise<Result<void>> {
+    return this.#changes.run(async () => {
+      const running = this.#running.get(conversationId);
+      if (running !== undefined) {
+        this.stop(running.streamId);
+        await running.ended;
+      }
+      const removed = await this.#deps.files.remove(conversationId);
+      if (!removed.ok) return removed;
+      this.#open.drop(conversationId);
+      this.#events.emit({ type: 'conversation.removed', conversationId });
+      return ok();
+    });
+  }
+
+  restore(conversationId: string): Promise<Result<ConversationSummary>> {
+    return this.#changes.run(async () => {
+      const restored = await this.#deps.files.restore(conversationId);
+      if (!restored.ok) return restored;
+      const { summary } = this.#open.put(new ConversationTree(restored.data));
+      this.#events.emit({ type: 'conversation.changed', conversation: summary });
+      return ok(summary);
+    });
+  }
+
+  send(request: SendRequest): Promise<Result<StartedAnswer & { userMessage: Message }>> {
+    return this.#changes.run(async () => {
+      if (request.text.trim() === '') return fail('prompt_empty', 'The message is empty.', 'Write something first.');
+      const opened =
+        request.conversationId === undefined ? ok(this.#begin(request)) : await this.#open.get(request.conversationId);
+      if (!opened.ok) return opened;
+      const tree = opened.data;
+      if (tree.streaming() !== undefined) return busy();
+      const parentId = request.parentId === undefined ? tree.leafId : request.parentId;
+      if (parentId !== null && tree.message(parentId)?.role !== 'assistant') {
+        return fail(
+          'message_not_found',
+          'The answer that this message follows is not there (any more).',
+          'Reload the page.',
+        );
+      }
+      const userMessage = this.#message(tree.id, parentId, 'user', request.text);
+      const started = await this.#answer(tree, userMessage.id, [userMessage]);
+      return started.ok ? ok({ ...started.data, userMessage }) : started;
+    });
+  }
+
+  regenerate(conversationId: string, messageId: string): Promise<Result<StartedAnswer>> {
+    return this.#change(conversationId, async (tree) => {
+      if (tree.streaming() !== undefined) return busy();
+      const message = tree.message(messageId);
+      const userId = message?.role === 'assistant' ? message.parentId : message?.id;
+      if (userId === undefined || userId === null) return noMessage();
+      return this.#answer(tree, userId, []);
+    });
   }
 
   stop(streamId: string): boolean {
-    return this.#engine.stop(streamId);
+    if (this.#deps.engine.stop(streamId)) return true;
+    const running = [...this.#running.values()].some((each) => each.streamId === streamId);
+    if (running) this.#stopped.add(streamId);
+    return running;
   }
 
-  #begin(text: string): ConversationTree {
-    const tree = new ConversationTree(this.#createId(), titleOf(text), this.#now());
-    this.#trees.set(tree.id, tree);
-    return tree;
+  /** Waits until everything is on disk. The engine must be closed, or answers may go on. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#running.values()].map(({ ended }) => ended));
+    await this.#changes.run(() => Promise.resolve());
   }
 
-  /** Adds the answer that will be filled and lets the engine write it in the background. */
-  #answer(tree: ConversationTree, userId: string): StartedAnswer {
-    const streamId = this.#createId();
+  #change<T>(id: string, change: (tree: ConversationTree) => Promise<Result<T>>): Promise<Result<T>> {
+    return this.#changes.run(async () => {
+      const tree = await this.#open.get(id);
+      return tree.ok ? change(tree.data) : tree;
+    });
+  }
+
+  #append(tree: ConversationTree, records: readonly ConversationRecord[], sync: boolean): Promise<Result<void>> {
+    return this.#deps.files.append(() => tree.snapshot, records, { sync });
+  }
+
+  #begin({ text, options = {} }: SendRequest): ConversationTree {
+    return ConversationTree.empty(this.#deps.createId(), titleOf(text), this.#deps.now(), options);
+  }
+
+  /**
+   * Puts `before` and an empty answer on disk together, then tells the pages and lets the engine write in the
+   * background. When they cannot be saved, everything is as before.
+   */
+  async #answer(tree: ConversationTree, userId: string, before: readonly Message[]): Promise<Result<StartedAnswer>> {
+    const streamId = this.#deps.createId();
     const answer: Message = {
       ...this.#message(tree.id, userId, 'assistant', ''),
       status: 'streaming',
       streamId,
-      modelName: this.#engine.status().model?.name ?? null,
+      modelName: this.#deps.engine.status().model?.name ?? null,
     };
-    this.#add(tree, answer);
-    void this.#generate(tree, answer, streamId);
-    return { conversationId: tree.id, streamId, answerId: answer.id };
+    const added = [...before, answer];
+    const leafBefore = tree.leafId;
+    for (const message of added) tree.add(message);
+    const records = added.map((message): ConversationRecord => ({ type: 'message', message }));
+    const saved = await this.#append(tree, records, true);
+    if (!saved.ok) {
+      tree.takeBack(
+        added.map(({ id }) => id),
+        leafBefore,
+      );
+      return saved;
+    }
+    this.#open.put(tree);
+    this.#events.emit({ type: 'conversation.changed', conversation: tree.summary });
+    for (const message of added) this.#events.emit({ type: 'message.added', message, leafId: message.id });
+    const ended = this.#write(tree, answer, streamId).finally(() => this.#running.delete(tree.id));
+    this.#running.set(tree.id, { streamId, ended });
+    return ok({ conversationId: tree.id, streamId, answerId: answer.id });
   }
 
-  async #generate(tree: ConversationTree, answer: Message, streamId: string): Promise<void> {
-    let text = '';
-    let thought = '';
-    const off = this.#engine.on((event) => {
+  async #write(tree: ConversationTree, answer: Message, streamId: string): Promise<void> {
+    let told = false;
+    const writer = new AnswerWriter(this.#deps.files, tree, answer, (result) => {
+      if (result.ok || told) return;
+      told = true;
+      this.#events.emit({
+        type: 'notice',
+        text: `An answer is not saved yet. ${result.error.message} ${result.error.hint ?? ''}`.trim(),
+      });
+    });
+    const off = this.#deps.engine.on((event) => {
       if (event.type !== 'part' || event.generationId !== streamId) return;
-      if (event.part.kind === 'thought') thought += event.part.text;
-      else text += event.part.text;
+      writer.push(event.part);
       this.#events.emit({ type: 'stream.part', streamId, part: event.part });
     });
-    const result = await this.#engine
-      .generate({
-        id: streamId,
-        turns: turnsOf(tree.pathTo(answer.parentId)),
-        sampling: withFlagDefaults({}, this.#flags),
-        stop: [],
-        overflow: 'drop_oldest',
-      })
-      .catch((error: unknown) => {
-        this.#logger.error('generation broke', { error: String(error) });
-        return fail('internal', 'Something broke inside Dormouse; the log has the details.', 'Try again.');
-      });
+    const result = await this.#generate(tree, answer, streamId).catch((error: unknown) => {
+      this.#deps.logger.error('generation broke', { error: String(error) });
+      return fail('internal', 'Something broke inside Dormouse; the log has the details.', 'Try again.');
+    });
     off();
-    const ended = finished({ ...answer, text, thought }, result);
-    tree.replace(ended);
-    this.#events.emit({ type: 'stream.end', streamId, message: ended });
+    this.#stopped.delete(streamId);
+    const modelName = this.#deps.engine.status().model?.name ?? answer.modelName;
+    const message = finished({ ...writer.answer, modelName }, result);
+    await writer.finish(message);
+    this.#events.emit({ type: 'stream.end', streamId, message });
   }
 
-  #add(tree: ConversationTree, message: Message): void {
-    tree.add(message);
-    this.#events.emit({ type: 'conversation.changed', conversation: tree.summary });
-    this.#events.emit({ type: 'message.added', message, leafId: message.id });
+  /** Loads the conversation's own model first, where it has one. */
+  async #generate(tree: ConversationTree, answer: Message, streamId: string): Promise<Result<GenerateOutcome>> {
+    const { systemPrompt, model } = tree.options;
+    const system: ChatTurn[] =
+      systemPrompt === null || systemPrompt.trim() === '' ? [] : [{ role: 'system', text: systemPrompt }];
+    const turns = [...system, ...turnsOf(tree.pathTo(answer.parentId))];
+    const sampling = withFlagDefaults({}, this.#deps.flags);
+    const modelPath = model === null ? null : this.#deps.models.pathOf(model);
+    for (let attempt = 1; ; attempt++) {
+      if (model !== null && this.#deps.engine.status().model?.path !== modelPath) {
+        const loaded = await this.#deps.models.load(model);
+        if (!loaded.ok) return loaded;
+      }
+      const running = this.#deps.engine.generate({
+        id: streamId,
+        turns,
+        sampling,
+        stop: [],
+        overflow: 'drop_oldest',
+        modelPath,
+      });
+      if (this.#stopped.has(streamId)) this.#deps.engine.stop(streamId);
+      const result = await running;
+      if (result.ok || result.error.code !== 'model_changed' || attempt === modelTries) return result;
+    }
   }
 
   #message(conversationId: string, parentId: string | null, role: Message['role'], text: string): Message {
     return {
-      id: this.#createId(),
+      id: this.#deps.createId(),
       conversationId,
       parentId,
       role,
       text,
       thought: '',
-      createdAt: this.#now(),
+      createdAt: this.#deps.now(),
       status: 'done',
       streamId: null,
       error: null,
@@ -183,14 +305,6 @@ function finished(answer: Message, result: Result<GenerateOutcome>): Message {
   if (!result.ok) return { ...answer, status: 'failed', streamId: null, error: result.error };
   const { stopReason, timings } = result.data;
   return { ...answer, status: stopReason === 'stopped' ? 'stopped' : 'done', streamId: null, stopReason, timings };
-}
-
-function noConversation() {
-  return fail(
-    'conversation_not_found',
-    'This conversation is not there (any more).',
-    'Choose another one on the left.',
-  );
 }
 
 function noMessage() {

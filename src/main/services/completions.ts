@@ -46,6 +46,7 @@ export class EngineCompletions implements CompletionService {
         sampling,
         stop: request.stop,
         overflow: 'refuse',
+        modelPath: null,
       });
       if (signal.aborted) stop();
       const result = await running;

@@ -1,11 +1,13 @@
 import type {
   Conversation,
+  ConversationOptions,
   ConversationSummary,
   EngineStatus,
   Message,
   ModelInfo,
   Result,
   Sampling,
+  Settings,
   StopReason,
   StreamPart,
   Timings,
@@ -21,6 +23,8 @@ export interface ModelService {
   status(): EngineStatus;
   /** Models that a request may name. The loaded one comes first. */
   known(): readonly KnownModel[];
+  /** The path that `builtin` or a path means. */
+  pathOf(model: string): string;
   /** @param model `builtin` or a path to a GGUF file. On failure the previous model is still loaded. */
   load(model: string): Promise<Result<ModelInfo>>;
   cancelLoad(): boolean;
@@ -59,6 +63,12 @@ export interface CompletionService {
 export type ChatEvent =
   | { readonly type: 'conversation.changed'; readonly conversation: ConversationSummary }
   | { readonly type: 'conversation.removed'; readonly conversationId: string }
+  | {
+      readonly type: 'conversation.configured';
+      readonly conversationId: string;
+      readonly options: ConversationOptions;
+    }
+  | { readonly type: 'notice'; readonly text: string }
   | { readonly type: 'message.added'; readonly message: Message; readonly leafId: string }
   | { readonly type: 'leaf.changed'; readonly conversationId: string; readonly leafId: string }
   | { readonly type: 'stream.part'; readonly streamId: string; readonly part: StreamPart }
@@ -66,19 +76,37 @@ export type ChatEvent =
 
 export type StartedAnswer = { readonly conversationId: string; readonly streamId: string; readonly answerId: string };
 
+export type SendRequest = {
+  readonly conversationId?: string | undefined;
+  /** The answer this message follows; null: none; absent: the one on screen. */
+  readonly parentId?: string | null | undefined;
+  readonly text: string;
+  /** For a new conversation. */
+  readonly options?: Partial<ConversationOptions> | undefined;
+};
+
 export interface ChatService {
+  /** Latest first. */
   list(): readonly ConversationSummary[];
-  get(conversationId: string): Result<Conversation>;
-  select(conversationId: string, messageId: string): Result<{ leafId: string }>;
-  /** Keeps the user's message first, then starts the answer, which arrives as events. */
-  send(request: {
-    readonly conversationId?: string | undefined;
-    readonly parentId?: string | undefined;
-    readonly text: string;
-  }): Result<StartedAnswer & { userMessage: Message }>;
+  get(conversationId: string): Promise<Result<Conversation>>;
+  select(conversationId: string, messageId: string): Promise<Result<{ leafId: string }>>;
+  rename(conversationId: string, title: string): Promise<Result<ConversationSummary>>;
+  configure(conversationId: string, changes: Partial<ConversationOptions>): Promise<Result<ConversationOptions>>;
+  /** Stops a running answer, then moves the conversation to the trash. */
+  remove(conversationId: string): Promise<Result<void>>;
+  restore(conversationId: string): Promise<Result<ConversationSummary>>;
+  /** Puts the user's message on disk first, then starts the answer, which arrives as events. */
+  send(request: SendRequest): Promise<Result<StartedAnswer & { userMessage: Message }>>;
   /** @param messageId the answer to give once more, or the user message to answer again. */
-  regenerate(conversationId: string, messageId: string): Result<StartedAnswer>;
+  regenerate(conversationId: string, messageId: string): Promise<Result<StartedAnswer>>;
   /** @returns false when the stream had already ended. */
   stop(streamId: string): boolean;
   on(listener: (event: ChatEvent) => void): () => void;
+}
+
+export interface SettingsService {
+  readonly value: Settings;
+  /** The change counts at once; the result tells whether it is also saved. */
+  set(changes: Partial<Settings>): Promise<Result<Settings>>;
+  on(listener: (settings: Settings) => void): () => void;
 }

@@ -1,12 +1,13 @@
 import type { EngineStatus, FlagValues, ModelInfo, Result } from '../contract/index.ts';
 import { modelId, type Engine, type LoadRequest } from '../engine/index.ts';
-import type { KnownModel, ModelService } from './interfaces.ts';
+import type { KnownModel, ModelService, SettingsService } from './interfaces.ts';
 
 export type EngineModelsDependencies = {
   readonly engine: Engine;
   readonly flags: FlagValues;
   /** Path of the model that `builtin` means. */
   readonly builtinPath: string;
+  readonly settings: SettingsService;
 };
 
 /** Loads models into the engine with the values of the flags. */
@@ -14,13 +15,15 @@ export class EngineModels implements ModelService {
   readonly #engine: Engine;
   readonly #flags: FlagValues;
   readonly #builtinPath: string;
+  readonly #settings: SettingsService;
   /** Models that were loaded since start, by id. */
   readonly #known = new Map<string, string>();
 
-  constructor({ engine, flags, builtinPath }: EngineModelsDependencies) {
+  constructor({ engine, flags, builtinPath, settings }: EngineModelsDependencies) {
     this.#engine = engine;
     this.#flags = flags;
     this.#builtinPath = builtinPath;
+    this.#settings = settings;
     this.#known.set('builtin', builtinPath);
   }
 
@@ -37,10 +40,22 @@ export class EngineModels implements ModelService {
 
   async load(model: string): Promise<Result<ModelInfo>> {
     const builtin = model === 'builtin';
-    const path = builtin ? this.#builtinPath : model;
+    const path = this.pathOf(model);
     const result = await this.#engine.load(loadRequest(this.#flags, path, builtin));
-    if (result.ok) this.#known.set(modelId({ path, builtin }), path);
+    if (!result.ok) return result;
+    this.#known.set(modelId({ path, builtin }), path);
+    // A model that cannot be remembered is loaded all the same.
+    if (this.#settings.value.lastModel !== model) void this.#settings.set({ lastModel: model });
     return result;
+  }
+
+  pathOf(model: string): string {
+    return model === 'builtin' ? this.#builtinPath : model;
+  }
+
+  /** What to load at the start: what the command line asks for, else the last one, else the built-in one. */
+  startModel(): string {
+    return this.#flags.model ?? this.#settings.value.lastModel ?? 'builtin';
   }
 
   cancelLoad(): boolean {

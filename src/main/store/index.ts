@@ -1,1 +1,5 @@
+export { ConversationFiles } from './conversation-files.ts';
+export type { ConversationRecord } from './conversation-records.ts';
+export { DataFolderLock, type DataFolderOwner } from './data-folder-lock.ts';
 export { openLogFile, type LogFile, type LogLevel } from './log-file.ts';
+export { SettingsFile } from './settings-file.ts';

@@ -2,7 +2,7 @@ import { chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EngineState } from '../../../src/main/contract/index.ts';
-import { ask, builtinLoad, builtinPath, createEngine, unwrap } from '../../support/engine.ts';
+import { ask, builtinLoad, builtinPath, createEngine, requestOf, unwrap } from '../../support/engine.ts';
 import { temporaryFolder } from '../../support/temp-folder.ts';
 
 const engine = createEngine();
@@ -125,13 +125,7 @@ describe('loading', () => {
     unwrap(await own.unload());
     expect(states).toEqual(['loading', 'ready', 'prefill', 'generating', 'ready', 'unloading', 'empty']);
     expect(
-      await own.generate({
-        id: 'x',
-        turns: [{ role: 'user', text: 'hi' }],
-        sampling: {},
-        stop: [],
-        overflow: 'refuse',
-      }),
+      await own.generate(requestOf('hi')),
     ).toMatchObject({
       ok: false,
       error: { code: 'no_model' },

@@ -66,6 +66,10 @@ export class FakeModels implements ModelService {
     return { state: this.state, since: 0, model: this.model, ...nothing };
   }
 
+  pathOf(model: string): string {
+    return model;
+  }
+
   known() {
     return [
       { id: 'mini-q8_0', path: '/models/mini-q8_0.gguf', loaded: this.model !== null },
@@ -186,6 +190,7 @@ export function buildServer(options: Partial<ServerOptions> = {}, limits: Partia
       host: '127.0.0.1',
       port: 0,
       apiKey: null,
+      ownerToken: null,
       corsOrigins: [],
       allowedHosts: [],
       version: '1.2.3',

@@ -1,31 +1,29 @@
 import { expect, it } from 'vitest';
-import { silentLogger, type Logger } from '../../../src/main/base/index.ts';
-import { defaultFlagValues, ok, requests, type AppEvent } from '../../../src/main/contract/index.ts';
+import { Emitter, silentLogger, type Logger } from '../../../src/main/base/index.ts';
+import { ok, requests, type AppEvent } from '../../../src/main/contract/index.ts';
 import { Router } from '../../../src/main/ipc/index.ts';
-import { Conversations, EngineModels } from '../../../src/main/services/index.ts';
-import { ScriptedEngine } from '../../support/scripted-engine.ts';
+import { ChatBench } from '../../support/chat-service.ts';
+import { temporaryFolder } from '../../support/temp-folder.ts';
 
-function createRouter(appInfo?: () => never) {
-  const engine = new ScriptedEngine();
-  let ids = 0;
+async function createRouter(appInfo?: () => never) {
   const errors: string[] = [];
-  const logger: Logger = {
-    ...silentLogger,
-    error: (message, fields) => errors.push(`${message} ${JSON.stringify(fields)}`),
-  };
-  const chat = new Conversations({
-    engine,
-    flags: defaultFlagValues,
+  const error: Logger['error'] = (message, fields) => errors.push(`${message} ${JSON.stringify(fields)}`);
+  const logger: Logger = { ...silentLogger, error };
+  const bench = await ChatBench.open(temporaryFolder(), 'id', logger);
+  const { chat, models, settings, engine } = bench;
+  const info = { version: '1', shell: 'browser', logFile: '', dataFolder: '', serverUrl: '' } as const;
+  const notices = new Emitter<string>();
+  const router = new Router({
+    chat,
+    models,
+    settings,
     logger,
-    createId: () => `id${++ids}`,
-    now: () => 1,
+    onNotice: (listener) => notices.on(listener),
+    appInfo: appInfo ?? (() => ({ ...info, notices: [] })),
   });
-  const models = new EngineModels({ engine, flags: defaultFlagValues, builtinPath: '/builtin.gguf' });
-  const info = { version: '1', shell: 'browser', logFile: '', dataFolder: '', serverUrl: '', notices: [] } as const;
-  const router = new Router({ chat, models, logger, appInfo: appInfo ?? (() => ({ ...info, notices: [] })) });
   const events: AppEvent[] = [];
   router.subscribe((event) => events.push(event));
-  return { router, engine, events, errors };
+  return { router, engine, events, errors, bench, notices };
 }
 
 it.each([
@@ -39,12 +37,12 @@ it.each([
   ['a text beyond the limit', 'chat.send', { text: 'x'.repeat(4 * 1024 * 1024 + 1) }, 'invalid_input'],
   ['a stream that is not there', 'stream.attach', { streamId: 'x' }, 'stream_not_found'],
 ])('%s is an error value', async (_name, request, input, code) => {
-  const { router } = createRouter();
+  const { router } = await createRouter();
   expect(await router.dispatch(request, input)).toMatchObject({ ok: false, error: { code } });
 });
 
 it('turns a bug in a handler into an error value and a log entry, without the text', async () => {
-  const { router, errors } = createRouter(() => {
+  const { router, errors } = await createRouter(() => {
     throw new Error('bug');
   });
   expect(await router.dispatch('app.info', {})).toMatchObject({ ok: false, error: { code: 'internal' } });
@@ -52,7 +50,7 @@ it('turns a bug in a handler into an error value and a log entry, without the te
 });
 
 it('streams an answer: added, chunk, end, with gapless numbers, and attach in between', async () => {
-  const { router, engine, events } = createRouter();
+  const { router, engine, events, bench } = await createRouter();
   const sent = await router.dispatch('chat.send', { text: 'Hello' });
   if (!sent.ok) throw new Error(sent.error.message);
   const { streamId } = requests['chat.send'].output.parse(sent.data);
@@ -62,6 +60,7 @@ it('streams an answer: added, chunk, end, with gapless numbers, and attach in be
   );
   engine.part(streamId, { kind: 'text', text: ' there' });
   await engine.end(streamId);
+  await bench.ended(streamId);
   const stream = events.filter((event) => event.type === 'stream.chunk' || event.type === 'stream.end');
   expect(stream.map((event) => [event.type, event.seq])).toEqual([
     ['stream.chunk', 1],
@@ -71,22 +70,39 @@ it('streams an answer: added, chunk, end, with gapless numbers, and attach in be
 });
 
 it('answers every request of the contract in the shape that the contract promises', async () => {
-  const { router, engine } = createRouter();
+  const { router, engine, bench } = await createRouter();
   const sent = await router.dispatch('chat.send', { text: 'Hello' });
   if (!sent.ok) throw new Error(sent.error.message);
   const { streamId, conversationId, userMessage } = requests['chat.send'].output.parse(sent.data);
   const inputs: Record<string, unknown> = {
     'conversation.get': { conversationId },
+    'conversation.rename': { conversationId, title: 'Other' },
+    'conversation.configure': { conversationId, systemPrompt: 'x' },
+    'conversation.delete': { conversationId },
+    'conversation.restore': { conversationId },
+    'settings.set': { theme: 'dark' },
     'conversation.select': { conversationId, messageId: userMessage.id },
     'chat.regenerate': { conversationId, messageId: userMessage.id },
     'chat.stop': { streamId },
+    'engine.load': { model: '/x.gguf' },
     'stream.attach': { streamId },
   };
   await engine.end(streamId);
+  await bench.ended(streamId);
   for (const [name, { output }] of Object.entries(requests)) {
-    if (name === 'chat.send' || name === 'engine.load') continue;
+    if (name === 'chat.send') continue;
     const reply = await router.dispatch(name, inputs[name] ?? {});
     expect(reply, name).toMatchObject({ ok: true });
     expect(output.safeParse(reply.ok && reply.data).success, name).toBe(true);
   }
+});
+
+it('tells pages about notices and changed settings', async () => {
+  const { router, events, notices } = await createRouter();
+  notices.emit('Disk is nearly full');
+  await router.dispatch('settings.set', { theme: 'dark' });
+  expect(events).toEqual([
+    { type: 'notice', text: 'Disk is nearly full' },
+    { type: 'settings.changed', settings: { theme: 'dark', sidebarOpen: true, lastModel: null } },
+  ]);
 });

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import {
   eventsPath,
+  linkPath,
+  ownerHeader,
   fail,
   ok,
   requestPath,
@@ -16,18 +18,22 @@ import type { ServerLimits } from '../options.ts';
 import type { PageRights } from '../page-rights.ts';
 import { alreadySent, jsonReply, refuse } from '../replies.ts';
 import type { Route } from '../router.ts';
+import { sameSecret } from '../secrets.ts';
 
 export type UiDeps = {
   readonly dispatcher: Dispatcher;
   readonly rights: PageRights;
   readonly limits: ServerLimits;
   readonly host: string;
+  readonly ownerToken: string | null;
+  readonly createLink: () => string;
 };
 
 /** What our own page calls: trading its ticket, requests of the contract, and their events. */
 export function uiRoutes(deps: UiDeps): readonly Route[] {
   return [
     { method: 'POST', path: sessionPath, area: 'ui', open: true, handler: openSession(deps) },
+    { method: 'POST', path: linkPath, area: 'ui', open: true, handler: giveLink(deps) },
     { method: 'POST', path: `${requestPath}/:name`, area: 'ui', handler: runRequest(deps) },
     { method: 'GET', path: eventsPath, area: 'ui', handler: streamEvents(deps) },
   ];
@@ -56,6 +62,17 @@ function openSession({ rights, limits }: UiDeps): Handler {
   };
 }
 
+/** For a second start of the same user: it shows the page of the running instance instead of failing. */
+function giveLink({ ownerToken, createLink }: UiDeps): Handler {
+  return (context) => {
+    const sent = context.req.header(ownerHeader);
+    if (ownerToken !== null && sent !== undefined && sameSecret(sent, ownerToken)) {
+      return jsonReply(ok({ link: createLink() }));
+    }
+    return jsonReply(fail('forbidden', 'Only the owner of this Dormouse can ask for a link.'), 403);
+  };
+}
+
 function ticketInvalid() {
   const hint = 'Each link works once, for a minute. Open the newest link that Dormouse printed, or start it again.';
   return fail('ticket_invalid', 'This link has been used or is too old.', hint);
@@ -77,8 +94,17 @@ function runRequest({ dispatcher, limits, host }: UiDeps): Handler {
 
 /** Requests that make the server open a path of the caller's choice. */
 function takesHostPath(name: string, input: unknown): boolean {
-  if (name !== 'engine.load') return false;
-  return !(typeof input === 'object' && input !== null && 'model' in input && input.model === 'builtin');
+  if (!['engine.load', 'chat.send', 'conversation.configure'].includes(name)) return false;
+  const model = modelIn(input) ?? (name === 'chat.send' ? modelIn(optionsIn(input)) : undefined);
+  return name === 'engine.load' ? model !== 'builtin' : model !== undefined && model !== null && model !== 'builtin';
+}
+
+function modelIn(input: unknown): unknown {
+  return typeof input === 'object' && input !== null && 'model' in input ? input.model : undefined;
+}
+
+function optionsIn(input: unknown): unknown {
+  return typeof input === 'object' && input !== null && 'options' in input ? input.options : undefined;
 }
 
 function streamEvents({ dispatcher, limits }: UiDeps): Handler {
