@@ -1,5 +1,6 @@
 // `npm run soak`: loads, answers and unloads again and again, in the app's engine and with node-llama-cpp alone, and
-// compares how much memory each cycle leaves behind. `-- --cycles N` (200).
+// compares how much memory each cycle leaves behind; then kills the app at random moments and looks whether anything
+// is lost. `-- --cycles N` (200), `-- --kills N` (200), `-- --seed N` (2026).
 import './lib/check-node.mjs';
 import process from 'node:process';
 import { bundle } from './lib/bundle.mjs';
@@ -13,10 +14,10 @@ import { prepareOrFail } from './prepare.mjs';
 const allowance = 20 * 1024;
 
 await runMain(async () => {
-  const at = process.argv.indexOf('--cycles');
-  const cycles = at < 0 ? 200 : Number(process.argv[at + 1]);
-  if (!Number.isInteger(cycles) || cycles < 20) throw new Failure('--cycles: expected a whole number from 20');
-  await prepareOrFail({ build: false });
+  const cycles = wholeNumber('--cycles', 200, 20);
+  const kills = wholeNumber('--kills', 200, 1);
+  const seed = wholeNumber('--seed', 2026, 0);
+  await prepareOrFail();
   const script = await bundle('test/support/leak-arm.ts');
   const growth = {};
   for (const arm of ['plain', 'engine']) {
@@ -39,8 +40,19 @@ await runMain(async () => {
   console.log(
     `The engine leaves ${kib(over)} a cycle more than plain; allowed are ${kib(allowance)}: ${fits ? 'ok' : 'too much'}`,
   );
-  return fits ? 0 : 1;
+  console.log(`Killing the app ${kills} times…`);
+  const killed = await runChild(process.execPath, [await bundle('test/support/kill-soak.ts'), `${kills}`, `${seed}`], {
+    cwd: root,
+  });
+  return fits ? killed.code : 1;
 });
+
+function wholeNumber(name, byDefault, least) {
+  const at = process.argv.indexOf(name);
+  const value = at < 0 ? byDefault : Number(process.argv[at + 1]);
+  if (!Number.isInteger(value) || value < least) throw new Failure(`${name}: expected a whole number from ${least}`);
+  return value;
+}
 
 function kib(bytes) {
   return `${(bytes / 1024).toFixed(1)} KiB`;

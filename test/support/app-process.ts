@@ -111,8 +111,7 @@ export class AppProcess {
 
   /** Ends the app at once, as a crash or a power cut would. */
   async kill(): Promise<void> {
-    this.#killGroup();
-    await this.#exited;
+    await this.#cleanUp();
   }
 
   /** Ends the app as Ctrl-C would, and fails if it does not end by itself or leaves a process behind. */

@@ -29,14 +29,14 @@ export async function killRounds(rounds: number, seed: number): Promise<KillRepo
     for (let round = 0; round < rounds; round++) {
       const app = await AppProcess.start({ args: ['--temperature', '1'], dataFolder: folder });
       const client = await ContractClient.connect(app);
-      answersCut += await compare(client, promised, folder, `seed ${seed}, round ${round}`);
+      answersCut = await compare(client, promised, folder, `seed ${seed}, round ${round}`);
       const acting = act(client, promised, random, round).catch(() => undefined);
       await wait(random() * 400);
       await app.kill();
       await acting;
     }
     const app = await AppProcess.start({ dataFolder: folder });
-    answersCut += await compare(await ContractClient.connect(app), promised, folder, `seed ${seed}, end`);
+    answersCut = await compare(await ContractClient.connect(app), promised, folder, `seed ${seed}, end`);
     await app.stop();
   } finally {
     rmSync(folder, { recursive: true, force: true });
