@@ -98,7 +98,7 @@ export class SettingsFile {
     );
     const good = values.filter(([, parsed]) => parsed.success).map(([name, parsed]) => [name, parsed.data]);
     const lost = values.filter(([name, parsed]) => !parsed.success && name in migrated).map(([name]) => name);
-    this.#settings = { ...defaultSettings, ...Object.fromEntries(good) };
+    this.#settings = { ...defaultSettings, ...(Object.fromEntries(good) as Partial<Settings>) };
     if (lost.length > 0) onNotice(`Settings with a value that is not allowed were reset: ${lost.join(', ')}.`);
   }
 
