@@ -6,7 +6,7 @@ import { readArguments } from './arguments.ts';
 import { defaultDataFolder } from './base/index.ts';
 import type { FlagValues } from './contract/index.ts';
 import { openBrowser } from './open-browser.ts';
-import { linkToRunning } from './running-instance.ts';
+import { linkToRunning, listeningOwner } from './running-instance.ts';
 import { DataFolderLock, type DataFolderOwner } from './store/index.ts';
 
 // The headless entry: the services without Electron. Built to build/app/main/cli.js.
@@ -79,7 +79,8 @@ async function lockDataFolder(
 }
 
 /** Another Dormouse has the data folder: show its page, or say where it is when a server of one's own was asked for. */
-async function goToRunning(owner: DataFolderOwner, flags: FlagValues, dataFolder: string): Promise<void> {
+async function goToRunning(holder: DataFolderOwner, flags: FlagValues, dataFolder: string): Promise<void> {
+  const owner = await listeningOwner(dataFolder, holder);
   const where = `Dormouse (process ${owner.pid}) already runs with the data folder ${dataFolder}`;
   const link = await linkToRunning(owner);
   if (link !== null && !flags.serve) {

@@ -1,6 +1,10 @@
 import { linkPath, ownerHeader } from './contract/index.ts';
-import type { DataFolderOwner } from './store/index.ts';
+import { setTimeout as wait } from 'node:timers/promises';
+import { DataFolderLock, type DataFolderOwner } from './store/index.ts';
 
+/** Longest time an instance that has just begun may take to listen, in ms, and how often to look. */
+const startLimit = 10_000;
+const lookEvery = 100;
 /** Longest time the running instance may take to answer, in ms. */
 const answerLimit = 5000;
 
@@ -25,4 +29,14 @@ export async function linkToRunning(owner: DataFolderOwner): Promise<string | nu
   } catch {
     return null;
   }
+}
+
+/** Waits until an instance that is still starting tells its address. @returns the owner as last seen. */
+export async function listeningOwner(dataFolder: string, owner: DataFolderOwner): Promise<DataFolderOwner> {
+  let seen = owner;
+  for (let waited = 0; seen.url === null && waited < startLimit; waited += lookEvery) {
+    await wait(lookEvery);
+    seen = (await DataFolderLock.ownerOf(dataFolder)) ?? seen;
+  }
+  return seen;
 }

@@ -66,6 +66,11 @@ export class DataFolderLock {
     }
   }
 
+  /** Who has a folder at this moment; null when nobody, or nobody that can be read. */
+  static ownerOf(folder: string): Promise<DataFolderOwner | null> {
+    return readOwner(join(folder, 'dormouse.lock'));
+  }
+
   get token(): string {
     return this.#owner.token;
   }
@@ -132,7 +137,7 @@ async function isOld(path: string): Promise<boolean> {
 }
 
 /** @returns null for a file that is gone or says nothing: a crash while it was written. */
-export async function readOwner(path: string): Promise<DataFolderOwner | null> {
+async function readOwner(path: string): Promise<DataFolderOwner | null> {
   try {
     const parsed = ownerSchema.safeParse(JSON.parse(await readFile(path, 'utf8')));
     return parsed.success ? parsed.data : null;
