@@ -16,7 +16,7 @@ export interface CodePart {
 }
 
 /** A piece ends at the first block border behind this many UTF-16 units; a block of twice that is cut inside. */
-export const pieceLength = 8000;
+export const pieceLength = 4000;
 const longestBlock = 2 * pieceLength;
 const longestColoured = 200_000;
 

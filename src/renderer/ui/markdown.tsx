@@ -24,7 +24,9 @@ interface MarkdownContextValue {
 const MarkdownContext = createContext<MarkdownContextValue | null>(null);
 
 const remarkPlugins: Options['remarkPlugins'] = [remarkGfm];
-const rehypePlugins: Options['rehypePlugins'] = [rehypeHighlight];
+/** One for all blocks: each call of the plugin compiles 37 languages anew, which costs more than all the parsing. */
+const highlight = rehypeHighlight();
+const rehypePlugins: Options['rehypePlugins'] = [() => highlight];
 const noPlugins: Options['rehypePlugins'] = [];
 /** Open code longer than this is coloured only when it is complete: colouring runs over all of it each time. */
 const longestLiveCode = 4000;

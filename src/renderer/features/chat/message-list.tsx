@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useMemo, useRef } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { ArrowDown } from 'lucide-react';
 import { Virtuoso, type ContextProp, type ScrollerProps, type VirtuosoHandle } from 'react-virtuoso';
 import type { Message } from '../../../main/contract/index.ts';
@@ -7,7 +7,7 @@ import { Button } from '../../ui/index.ts';
 import { Answer } from './answer.tsx';
 import { en } from './en.ts';
 import { MessagePieces } from './message-pieces.ts';
-import { messageRows, type MessageRow } from './message-rows.ts';
+import { estimatedHeight, messageRows, type MessageRow } from './message-rows.ts';
 import { useFollowEnd } from './use-follow-end.ts';
 import { UserMessage } from './user-message.tsx';
 
@@ -33,6 +33,7 @@ export function MessageList({ tree, path, running, sends, onSend }: MessageListP
   const { following, setScroller, grew, toEnd } = useFollowEnd();
   const pieces = useMemo(() => new MessagePieces(), []);
   const rows = useRows(path, running, pieces);
+  const [firstHeights] = useState(() => rows.map(estimatedHeight));
   const seenSends = useRef(sends);
   const jump = useCallback(() => {
     list.current?.scrollToIndex({ index: 'LAST', align: 'end' });
@@ -54,8 +55,9 @@ export function MessageList({ tree, path, running, sends, onSend }: MessageListP
         components={listComponents}
         computeItemKey={(_index, { key }) => key}
         initialTopMostItemIndex={{ index: 'LAST', align: 'end' }}
+        heightEstimates={firstHeights}
         totalListHeightChanged={grew}
-        increaseViewportBy={600}
+        increaseViewportBy={400}
         itemContent={renderRow}
       />
       {following ? null : (

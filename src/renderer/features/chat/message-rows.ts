@@ -31,3 +31,18 @@ function pieceCount(message: Message, pieces: MessagePieces, liveCount: number |
   if (message.status === 'streaming' && liveCount !== null) return liveCount;
   return pieces.of(message.id, message.text).length;
 }
+
+/**
+ * About how high a row will be, in pixels. A list that takes all rows for as low as the first one draws dozens of long
+ * ones before it measures them.
+ */
+export function estimatedHeight({ message, index, count }: MessageRow): number {
+  const isUser = message.role === 'user';
+  const length = isUser ? Math.min(message.text.length, longestBubble) : message.text.length / count;
+  const lines = Math.ceil(length / (isUser ? 60 : 90)) + 1;
+  return lines * lineHeight + (index === count - 1 ? 56 : 12);
+}
+
+const lineHeight = 22;
+/** A longer message of the person is cut on screen. */
+const longestBubble = 4000;
