@@ -17,7 +17,6 @@ export interface CodePart {
 
 /** A piece ends at the first block border behind this many UTF-16 units; a block of twice that is cut inside. */
 export const pieceLength = 4000;
-const longestBlock = 2 * pieceLength;
 const longestColoured = 200_000;
 
 /** Whether a text of this kind is one piece, known without looking into it. */
@@ -38,6 +37,7 @@ interface OpenCode {
  * another one never change. Each call scans only the lines that have come since the last one.
  */
 export class PieceCutter {
+  readonly #length: number;
   #text = '';
   #done: MarkdownPiece[] = [];
   #pieces: readonly MarkdownPiece[] = [];
@@ -48,6 +48,10 @@ export class PieceCutter {
   #code: OpenCode | null = null;
   /** The open piece continues this code: it began in an earlier piece. */
   #continued: OpenCode | null = null;
+
+  constructor(length = pieceLength) {
+    this.#length = length;
+  }
 
   /** @returns the same array while nothing has changed. The last piece is open. */
   update(text: string): readonly MarkdownPiece[] {
@@ -69,7 +73,7 @@ export class PieceCutter {
   #scan(): void {
     for (;;) {
       const lineStart = this.#position;
-      const next = nextLine(this.#text, lineStart);
+      const next = nextLine(this.#text, lineStart, this.#length);
       if (next === null) return;
       const line = this.#text.slice(lineStart, next).replace(/\r?\n$/, '');
       this.#cutBefore(line, lineStart);
@@ -81,12 +85,12 @@ export class PieceCutter {
 
   #cutBefore(line: string, lineStart: number): void {
     if (this.#block.endsBefore(line)) {
-      if (lineStart - this.#pieceStart >= pieceLength) this.#cut(lineStart);
+      if (lineStart - this.#pieceStart >= this.#length) this.#cut(lineStart);
       this.#beginBlock(lineStart);
       return;
     }
     const from = Math.max(this.#code?.lineStart ?? this.#blockStart, this.#pieceStart);
-    if (lineStart - from < longestBlock) return;
+    if (lineStart - from < 2 * this.#length) return;
     // What stands before the long block or code becomes a piece of its own.
     if (from > this.#pieceStart) this.#cut(from);
     this.#cut(lineStart);
@@ -143,11 +147,11 @@ export function wholeCode(text: string, { start, fence }: CodePart): string {
 }
 
 /** Where the next line begins; null while the line is not complete. A line without end is cut at a space. */
-function nextLine(text: string, lineStart: number): number | null {
+function nextLine(text: string, lineStart: number, pieceSize: number): number | null {
   const lineEnd = text.indexOf('\n', lineStart);
   const length = (lineEnd === -1 ? text.length : lineEnd) - lineStart;
-  if (length <= longestBlock) return lineEnd === -1 ? null : lineEnd + 1;
-  const end = lineStart + pieceLength;
+  if (length <= 2 * pieceSize) return lineEnd === -1 ? null : lineEnd + 1;
+  const end = lineStart + pieceSize;
   const space = text.lastIndexOf(' ', end - 1);
   if (space > end - 200) return space + 1;
   const isLow = (text.charCodeAt(end) & 0xfc00) === 0xdc00;
