@@ -113,11 +113,11 @@ describe('PieceCutter', () => {
     const cutter = new PieceCutter();
     let text = '';
     const started = performance.now();
-    for (let turn = 0; turn < 4000; turn += 1) {
+    for (let turn = 0; turn < 2000; turn += 1) {
       text += part;
       cutter.update(text);
     }
     // Scanning all of it each time takes minutes.
-    expect(performance.now() - started).toBeLessThan(5000);
+    expect(performance.now() - started).toBeLessThan(4000);
   });
 });

@@ -1,0 +1,408 @@
+import axe from 'axe-core';
+import type { CDPSession, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { AppProcess } from '../support/app-process.ts';
+import { browserTest as it } from '../support/chromium.ts';
+import { ContractClient } from '../support/contract-client.ts';
+import { unwrap } from '../support/engine.ts';
+import { slowModelPath } from '../support/gguf.ts';
+import { chatOf, containsText, openChat } from '../support/page.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+let app: AppProcess;
+
+/** Parts of the page that only long-lived chats have. */
+function shelfOf(page: Page) {
+  return {
+    chat: (title: string | RegExp) => page.getByRole('button', { name: title }).first(),
+    options: (title: string) =>
+      page.locator('.sidebar-row').filter({ hasText: title }).getByRole('button', { name: 'Chat options' }),
+    menu: (name: string) => page.getByRole('menuitem', { name }),
+    search: page.getByRole('searchbox', { name: 'Search chats' }),
+    edit: page.getByRole('button', { name: 'Edit message' }),
+    editField: page.getByRole('textbox', { name: 'Edited text' }),
+    toast: page.getByText('Chat deleted'),
+    undo: page.getByRole('button', { name: 'Undo' }),
+    settings: page.getByRole('button', { name: 'Chat settings' }),
+    systemPrompt: page.getByRole('textbox', { name: 'System prompt' }),
+  };
+}
+
+/** Names of axe's serious and critical findings. */
+async function accessFaults(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run());
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`);
+}
+
+async function ask(page: Page, text: string, answer: string | RegExp): Promise<void> {
+  const chat = chatOf(page);
+  await chat.message.fill(text);
+  await chat.message.press('Enter');
+  await containsText(chat.answers, answer);
+  await chat.regenerate.last().waitFor();
+}
+
+describe('chats one keeps', () => {
+  beforeAll(async () => void (app = await AppProcess.start({ args: ['--temperature', '0'] })));
+  afterAll(() => app.stop());
+
+  it('sends an edited message as a branch and switches between both', async ({ page, problems }) => {
+    const chat = await openChat(page, await app.newLink());
+    const shelf = shelfOf(page);
+    await ask(page, 'What is 8 plus 6, please?', '8 + 6 = 14.');
+    await chat.questions.first().hover();
+    await shelf.edit.click();
+    expect(await shelf.editField.inputValue()).toBe('What is 8 plus 6, please?');
+    expect(await accessFaults(page)).toEqual([]);
+    await shelf.editField.press('Escape');
+    expect(await chat.questions.innerText()).toContain('8 plus 6');
+    await shelf.edit.click();
+    await shelf.editField.fill('What is the capital city of Norway, please?');
+    await shelf.editField.press('Enter');
+    await containsText(chat.answers, 'The capital of Norway is Oslo.');
+    await containsText(chat.questions, '2 / 2');
+    await page.getByRole('button', { name: 'Previous version' }).first().click();
+    await containsText(chat.answers, '8 + 6 = 14.');
+    await containsText(chat.questions, '1 / 2');
+    expect([await chat.questions.count(), await chat.answers.count()]).toEqual([1, 1]);
+    expect(problems).toEqual([]);
+  });
+
+  it('renames, deletes and brings back a chat, by keyboard too', async ({ page, problems }) => {
+    const chat = await openChat(page, await app.newLink());
+    const shelf = shelfOf(page);
+    await ask(page, 'What is 3 plus 4, please?', /\d/);
+    await shelf.chat('What is 3 plus 4').press('F2');
+    await page.getByRole('textbox', { name: 'Chat title' }).fill('Sums');
+    await page.keyboard.press('Enter');
+    await shelf.chat('Sums').waitFor();
+    await containsText(page.getByRole('heading', { level: 1 }), 'Sums');
+    await shelf.chat('Sums').hover();
+    await shelf.options('Sums').click();
+    expect(await accessFaults(page)).toEqual([]);
+    await shelf.menu('Delete').click();
+    await shelf.toast.waitFor();
+    expect([await chat.answers.count(), await shelf.options('Sums').count()]).toEqual([0, 0]);
+    expect(await accessFaults(page)).toEqual([]);
+    await shelf.undo.click();
+    await containsText(chat.answers, /\d/);
+    await shelf.chat('Sums').press('Delete');
+    await shelf.toast.waitFor();
+    await page.keyboard.press('Control+z');
+    await shelf.chat('Sums').waitFor();
+    expect(await shelf.toast.count()).toBe(0);
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('sUM');
+    await waitFor('the list to be filtered', async () => (await page.locator('.sidebar-item').count()) === 1);
+    expect(problems).toEqual([]);
+  });
+
+  it('keeps the system prompt of a new chat and the theme over a reload', async ({ page, problems }) => {
+    const chat = await openChat(page, await app.newLink());
+    const shelf = shelfOf(page);
+    await shelf.settings.click();
+    await shelf.systemPrompt.fill('You are a patient teacher.');
+    expect(await accessFaults(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Done' }).click();
+    await ask(page, 'What is 5 plus 2, please?', /\S/);
+    await page.getByText('Dark', { exact: true }).click();
+    await page.reload();
+    await chat.answers.first().waitFor();
+    expect(await page.evaluate(() => document.documentElement.dataset['theme'])).toBe('dark');
+    expect(await page.getByRole('radio', { name: 'Dark' }).isChecked()).toBe(true);
+    expect(await accessFaults(page)).toEqual([]);
+    await page.getByRole('button', { name: 'System prompt', exact: true }).click();
+    expect(await shelf.systemPrompt.inputValue()).toBe('You are a patient teacher.');
+    const client = await ContractClient.connect(app);
+    expect(unwrap(await client.request('settings.get', {})).theme).toBe('dark');
+    await client.request('settings.set', { theme: 'system' });
+    expect(problems).toEqual([]);
+  });
+});
+
+describe('an answer that goes on by itself', () => {
+  const args = ['--temperature', '0', '--model', slowModelPath(), '--max-tokens', '80'];
+  beforeAll(async () => void (app = await AppProcess.start({ args })));
+  afterAll(() => app.stop());
+
+  // Markdown hides signs of its own; letters and digits are all there, in order.
+  const letters = (text: string) => text.replace(/[^\p{L}\p{N}]/gu, '');
+  const shownText = async (page: Page) =>
+    letters(await page.getByRole('article').nth(1).locator('.markdown').innerText());
+
+  async function lastAnswer(client: ContractClient): Promise<string> {
+    const { conversations } = unwrap(await client.request('conversation.list', {}));
+    const { messages } = unwrap(await client.request('conversation.get', { conversationId: conversations[0]!.id }));
+    return messages.at(-1)!.text;
+  }
+
+  it('is the same in two tabs, to the last character', async ({ page, browser, problems }) => {
+    const chat = await openChat(page, await app.newLink());
+    const other = await browser!.newPage();
+    await openChat(other, await app.newLink());
+    await chat.message.fill('Tell both of you something');
+    await chat.message.press('Enter');
+    await shelfOf(other)
+      .chat(/Tell both of you/)
+      .click();
+    await containsText(chatOf(other).answers, /\w+ \w+/);
+    const seenEarly = await shownText(other);
+    for (const one of [page, other]) await chatOf(one).regenerate.waitFor({ timeout: 30_000 });
+    const answer = letters(await lastAnswer(await ContractClient.connect(app)));
+    expect(answer.length).toBeGreaterThan(50);
+    expect([await shownText(page), await shownText(other)]).toEqual([answer, answer]);
+    expect(answer.startsWith(seenEarly)).toBe(true);
+    await other.close();
+    expect(problems).toEqual([]);
+  });
+
+  it('arrives whole although its page was closed in the middle', async ({ page, browser }) => {
+    const first = await browser!.newPage();
+    const chat = await openChat(first, await app.newLink());
+    await chat.message.fill('Go on without me');
+    await chat.message.press('Enter');
+    await containsText(chat.answers, /\w+ \w+/);
+    await first.close();
+    await page.goto(await app.newLink());
+    await shelfOf(page)
+      .chat(/Go on without me/)
+      .click();
+    await containsText(chatOf(page).answers, /\w+ \w+/);
+    const seenMidway = await shownText(page);
+    await chatOf(page).regenerate.waitFor({ timeout: 30_000 });
+    const answer = letters(await lastAnswer(await ContractClient.connect(app)));
+    expect(await shownText(page)).toBe(answer);
+    expect([seenMidway.length > 0, answer.startsWith(seenMidway)]).toEqual([true, true]);
+  });
+});
+
+/** What the page below gets instead of main: one chat, and answers of as many words as a test wants. */
+interface FakeMain {
+  words: string[];
+  wordsPerEvent: number;
+  finished: number;
+  renders: Record<string, number>;
+  longTasks: number[];
+}
+
+declare global {
+  interface Window {
+    fakeMain: FakeMain;
+  }
+}
+
+/** Runs in the page, before it: so it can use nothing from outside. */
+function injectMain(texts: readonly string[]): void {
+  const fake: FakeMain = { words: [], wordsPerEvent: 1, finished: 0, renders: {}, longTasks: [] };
+  window.fakeMain = fake;
+  const listeners = new Set<(event: unknown) => void>();
+  const emit = (event: unknown) => listeners.forEach((listener) => listener(event));
+  const message = (id: string, parentId: string | null, values: object) => ({
+    ...{ id, parentId, conversationId: 'c1', role: 'assistant', text: '', thought: '', createdAt: 1, status: 'done' },
+    ...{ streamId: null, error: null, stopReason: null, timings: null, modelName: null },
+    ...values,
+  });
+  const messages = texts.map((text, at) =>
+    message(`m${at}`, at === 0 ? null : `m${at - 1}`, { text, role: at % 2 === 0 ? 'user' : 'assistant' }),
+  );
+  const options = { systemPrompt: null, model: null };
+  const summary = { id: 'c1', title: 'Long one', createdAt: 1, updatedAt: 1 };
+  const model = { name: 'Fake', path: 'fake.gguf', builtin: false, quantization: null };
+  const stream = (streamId: string, answer: ReturnType<typeof message>) => {
+    const { words, wordsPerEvent } = fake;
+    let seq = 0;
+    const next = () => {
+      const text = words.slice(seq * wordsPerEvent, (seq + 1) * wordsPerEvent).join('');
+      seq += 1;
+      if (text !== '') {
+        emit({ type: 'stream.chunk', streamId, seq, parts: [{ kind: 'text', text }] });
+        setTimeout(next, 4);
+        return;
+      }
+      fake.finished += 1;
+      // Main keeps the text, not this page: it must not count as the page's memory.
+      emit({ type: 'stream.end', streamId, seq, message: { ...answer, status: 'done', text: words.join('') } });
+    };
+    setTimeout(next, 50);
+  };
+  let sends = 0;
+  const send = (input: { text: string; conversationId?: string }) => {
+    sends += 1;
+    const conversationId = input.conversationId ?? `n${sends}`;
+    const values = { conversationId, role: 'user', text: input.text };
+    const userMessage = message(`q${sends}`, input.conversationId === undefined ? null : messages.at(-1)!.id, values);
+    const streamId = `s${sends}`;
+    const answer = message(`a${sends}`, userMessage.id, { conversationId, status: 'streaming', streamId });
+    stream(streamId, answer);
+    return { conversationId, streamId, answerId: answer.id, userMessage };
+  };
+  const get = ({ conversationId: id }: { conversationId: string }) => {
+    if (id === 'c1') return { ...summary, ...options, messages, leafId: messages.at(-1)?.id ?? null };
+    const number = id.slice(1);
+    const values = { conversationId: id, status: 'streaming', streamId: `s${number}` };
+    const both = [
+      message(`q${number}`, null, { conversationId: id, role: 'user', text: 'go' }),
+      message(`a${number}`, `q${number}`, values),
+    ];
+    return { ...summary, ...options, id, messages: both, leafId: `a${number}` };
+  };
+  const replies: Record<string, (input: never) => unknown> = {
+    'app.info': () => ({ notices: [] }),
+    'engine.status': () => ({ state: 'ready', since: 0, model, error: null, waiting: 0, loadProgress: null }),
+    'settings.get': () => ({ theme: 'system', sidebarOpen: true, lastModel: null }),
+    'conversation.list': () => ({ conversations: [summary] }),
+    'conversation.get': get,
+    'chat.send': send,
+    'stream.attach': ({ streamId }: { streamId: string }) => ({
+      streamId,
+      seq: 0,
+      text: '',
+      thought: '',
+      ended: false,
+    }),
+  };
+  const dormouse = {
+    request: (name: string, input: unknown) => Promise.resolve({ ok: true, data: replies[name]?.(input as never) }),
+    on: (listener: (event: unknown) => void) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+  Object.defineProperty(window, 'dormouse', { value: dormouse });
+  new PerformanceObserver((list) => fake.longTasks.push(...list.getEntries().map(({ duration }) => duration))).observe({
+    type: 'longtask',
+  });
+
+  // React tells its developer tools about every commit, in production builds too.
+  interface Fiber {
+    readonly tag: number;
+    readonly flags: number;
+    readonly child: Fiber | null;
+    readonly sibling: Fiber | null;
+    readonly return: Fiber | null;
+    readonly alternate: Fiber | null;
+    readonly stateNode: unknown;
+  }
+  const componentTags = [0, 11, 14, 15];
+  const placeOf = (fiber: Fiber | null): string => {
+    if (fiber === null) return 'outside';
+    if (!(fiber.stateNode instanceof Element)) return placeOf(fiber.return);
+    return fiber.stateNode.closest('.message-scroller [data-index]')?.getAttribute('data-index') ?? 'outside';
+  };
+  const walk = (fiber: Fiber): void => {
+    if (componentTags.includes(fiber.tag) && (fiber.flags & 1) !== 0) {
+      const place = placeOf(fiber);
+      fake.renders[place] = (fake.renders[place] ?? 0) + 1;
+    }
+    if (fiber.child === fiber.alternate?.child) return;
+    for (let child = fiber.child; child !== null; child = child.sibling) walk(child);
+  };
+  Object.defineProperty(window, '__REACT_DEVTOOLS_GLOBAL_HOOK__', {
+    value: {
+      supportsFiber: true,
+      inject: () => 1,
+      onCommitFiberUnmount: () => undefined,
+      onCommitFiberRoot: (_id: number, root: { current: Fiber }) => walk(root.current),
+    },
+  });
+}
+
+describe('size', () => {
+  beforeAll(async () => void (app = await AppProcess.start()));
+  afterAll(() => app.stop());
+
+  /** The built page over a main that only plays its part, so that chats of any size are there at once. */
+  async function openFake(page: Page, texts: readonly string[]): Promise<void> {
+    await page.addInitScript(injectMain, texts);
+    await page.goto(app.origin);
+    await chatOf(page).message.waitFor();
+  }
+
+  async function send(page: Page, words: readonly string[], wordsPerEvent: number): Promise<void> {
+    await page.evaluate(([all, each]) => Object.assign(window.fakeMain, { words: all, wordsPerEvent: each }), [
+      words,
+      wordsPerEvent,
+    ] as const);
+    const before = await page.evaluate(() => window.fakeMain.finished);
+    await chatOf(page).message.fill('go');
+    await chatOf(page).message.press('Enter');
+    await page.waitForFunction((count) => window.fakeMain.finished > count, before, { timeout: 60_000 });
+  }
+
+  const nextWords = (count: number) =>
+    Array.from({ length: count }, (_, at) => {
+      if (at % 400 === 399) return '\n\n```js\nconst a = 1;\n```\n\n';
+      return at % 40 === 39 ? 'end.\n\n' : `word${at % 97} `;
+    });
+
+  it('draws only the row that is being written (bug: 2,000 messages are drawn for every word)', async ({
+    page,
+    problems,
+  }) => {
+    const texts = Array.from({ length: 2000 }, (_, at) =>
+      at % 2 === 0 ? `Question ${at}` : `Answer **${at}**.\n\nMore.\n`,
+    );
+    await openFake(page, texts);
+    await shelfOf(page).chat('Long one').click();
+    await chatOf(page).answers.first().waitFor();
+    await page.evaluate(() =>
+      Object.assign(window.fakeMain, { words: Array.from({ length: 200 }, () => 'word '), wordsPerEvent: 1 }),
+    );
+    await chatOf(page).message.fill('go');
+    await chatOf(page).message.press('Enter');
+    await containsText(chatOf(page).answers, /word word word/);
+    await page.evaluate(() => (window.fakeMain.renders = {}));
+    await waitFor('more words', async () => (await chatOf(page).answers.last().innerText()).length > 400);
+    const { renders, finished } = await page.evaluate(() => window.fakeMain);
+    // The virtual list itself (outside of rows) measures the row that grows.
+    const { outside: _list, ...rows } = renders;
+    expect([finished, Object.keys(rows)]).toEqual([0, ['2001']]);
+    expect(rows['2001']).toBeGreaterThan(10);
+    expect(problems).toEqual([]);
+  });
+
+  it('opens a message of a megabyte without freezing (bug: seconds of parsing)', async ({ page, annotate }) => {
+    const part =
+      'A paragraph with **bold** text and `code`.\n\n- item\n- other\n\n```js\nconst value = compute(1);\n```\n\n';
+    await openFake(page, ['Write a lot', part.repeat(11_000)]);
+    await shelfOf(page).chat('Long one').click();
+    await page.getByRole('button', { name: 'Regenerate' }).waitFor();
+    await page.locator('.message-scroller').evaluate((scroller) => (scroller.scrollTop = scroller.scrollHeight / 2));
+    await page.waitForTimeout(300);
+    const longest = Math.max(0, ...(await page.evaluate(() => window.fakeMain.longTasks)));
+    await annotate(`longest task ${Math.round(longest)} ms`);
+    expect(longest).toBeLessThan(600);
+    expect(await page.locator('*').count()).toBeLessThan(3000);
+  });
+
+  it('gives the memory of 20,000 words back (bug: the buffers of ended answers stay)', async ({ page, annotate }) => {
+    await openFake(page, []);
+    const session = await page.context().newCDPSession(page);
+    // Compiled code and caches of the libraries are no leak: they come with the first answers and stay.
+    await send(page, nextWords(8000), 20);
+    await leave(page);
+    const start = await heapOf(page, session);
+    await send(page, nextWords(20_000), 20);
+    await leave(page);
+    const end = await heapOf(page, session);
+    await annotate(`${(start / 1e6).toFixed(1)} MB before, ${(end / 1e6).toFixed(1)} MB after`);
+    expect(end / start).toBeLessThan(1.2);
+  });
+
+  async function leave(page: Page): Promise<void> {
+    await chatOf(page).newChat.click();
+    await page.evaluate(() => (window.fakeMain.words = []));
+    await page.getByText('Good to see you.').waitFor();
+  }
+
+  async function heapOf(page: Page, session: CDPSession): Promise<number> {
+    for (let turn = 0; turn < 3; turn += 1) {
+      await session.send('HeapProfiler.collectGarbage');
+      await page.waitForTimeout(100);
+    }
+    return (await session.send('Runtime.getHeapUsage')).usedSize;
+  }
+});
