@@ -69,7 +69,8 @@ function Menu({ label, items, anchor, onClose }: MenuProps) {
           tabIndex={-1}
           className={item.bad === true ? 'menu-item menu-item-bad' : 'menu-item'}
           onClick={() => {
-            onClose(false);
+            // The button first: what is selected may look where the focus is.
+            onClose(true);
             item.onSelect();
           }}
         >
