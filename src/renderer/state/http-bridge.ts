@@ -7,7 +7,14 @@ import type {
   RequestOutput,
   Result,
 } from '../../main/contract/index.ts';
-import { eventsPath, requestPath, sessionHeader, sessionPath, ticketPattern } from '../../main/contract/http.ts';
+import {
+  eventHeartbeatMs,
+  eventsPath,
+  requestPath,
+  sessionHeader,
+  sessionPath,
+  ticketPattern,
+} from '../../main/contract/http.ts';
 import { SseParser } from '../lib/sse.ts';
 import { failed, readResult } from './http-result.ts';
 
@@ -29,8 +36,8 @@ const firstRetryMs = 250;
 const lastRetryMs = 5000;
 /** A stream that lived this long counts as a success: the next retry is quick again. */
 const stableMs = 5000;
-/** Heartbeats come at least every 30 s; after twice that the other end is gone without a word (sleep, a dead tunnel). */
-const silenceMs = 60_000;
+/** After so many missing heartbeats the other end is gone without a word (sleep, a dead tunnel). */
+const silenceMs = 4 * eventHeartbeatMs;
 
 const disconnected = (): Result<never> =>
   failed(
