@@ -124,14 +124,21 @@ describe('chats one keeps', () => {
 });
 
 describe('an answer that goes on by itself', () => {
-  const args = ['--temperature', '0', '--model', slowModelPath(), '--max-tokens', '80'];
+  const args = ['--temperature', '0', '--model', slowModelPath(), '--max-tokens', '1000'];
   beforeAll(async () => void (app = await AppProcess.start({ args })));
   afterAll(() => app.stop());
 
   // Markdown hides signs of its own; letters and digits are all there, in order.
   const letters = (text: string) => text.replace(/[^\p{L}\p{N}]/gu, '');
-  const shownText = async (page: Page) =>
-    letters(await page.getByRole('article').nth(1).locator('.markdown').innerText());
+  // A long answer is several rows, which are all there only in a window that is high enough for them.
+  const shownText = async (page: Page) => letters((await page.locator('.answer .markdown').allInnerTexts()).join(''));
+
+  async function wholeText(page: Page): Promise<string> {
+    await page.setViewportSize({ width: 1280, height: 6000 });
+    await page.getByRole('article', { name: 'You' }).waitFor();
+    await page.waitForTimeout(300);
+    return shownText(page);
+  }
 
   async function lastAnswer(client: ContractClient): Promise<string> {
     const { conversations } = unwrap(await client.request('conversation.list', {}));
@@ -150,10 +157,11 @@ describe('an answer that goes on by itself', () => {
       .click();
     await containsText(chatOf(other).answers, /\w+ \w+/);
     const seenEarly = await shownText(other);
+    expect(await chatOf(other).stop.count()).toBe(1);
     for (const one of [page, other]) await chatOf(one).regenerate.waitFor({ timeout: 30_000 });
     const answer = letters(await lastAnswer(await ContractClient.connect(app)));
     expect(answer.length).toBeGreaterThan(50);
-    expect([await shownText(page), await shownText(other)]).toEqual([answer, answer]);
+    expect([await wholeText(page), await wholeText(other)]).toEqual([answer, answer]);
     expect(answer.startsWith(seenEarly)).toBe(true);
     await other.close();
     expect(problems).toEqual([]);
@@ -172,9 +180,11 @@ describe('an answer that goes on by itself', () => {
       .click();
     await containsText(chatOf(page).answers, /\w+ \w+/);
     const seenMidway = await shownText(page);
+    // Else it would have ended before anybody attached to it.
+    expect(await chatOf(page).stop.count()).toBe(1);
     await chatOf(page).regenerate.waitFor({ timeout: 30_000 });
     const answer = letters(await lastAnswer(await ContractClient.connect(app)));
-    expect(await shownText(page)).toBe(answer);
+    expect(await wholeText(page)).toBe(answer);
     expect([seenMidway.length > 0, answer.startsWith(seenMidway)]).toEqual([true, true]);
   });
 });
