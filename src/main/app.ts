@@ -6,7 +6,7 @@ import { LlamaEngine } from './engine/index.ts';
 import { Router } from './ipc/index.ts';
 import { createServer } from './server/index.ts';
 import { Conversations, EngineCompletions, EngineModels } from './services/index.ts';
-import { ConversationFiles, openLogFile, SettingsFile, type DataFolderLock } from './store/index.ts';
+import { ConversationFiles, openLogFile, SettingsFile, type DataFolder } from './store/index.ts';
 
 export type AppOptions = {
   readonly flags: FlagValues;
@@ -16,9 +16,7 @@ export type AppOptions = {
   readonly appFolder: string;
   /** Folder of the built page. */
   readonly rendererFolder: string;
-  readonly dataFolder: string;
-  /** The right to write in `dataFolder`; null where it could not be locked because it cannot be written. */
-  readonly lock: DataFolderLock | null;
+  readonly dataFolder: DataFolder;
   /** What was found before this. */
   readonly notices: readonly string[];
 };
@@ -27,7 +25,8 @@ export type AppOptions = {
 export type App = {
   readonly logger: Logger;
   readonly logFile: string;
-  readonly notices: readonly string[];
+  /** Calls with what a person should know, so far and from now on. */
+  onNotice(listener: (text: string) => void): void;
   /** Listens, then loads the model in the background: the page shows the progress. */
   start(): Promise<Result<{ url: string; port: number }>>;
   /** A fresh one-time link for a page. */
@@ -38,18 +37,24 @@ export type App = {
 
 /** Builds all services once and joins them. */
 export async function createApp(options: AppOptions): Promise<App> {
-  const { flags, shell, version, dataFolder, lock } = options;
+  const { flags, shell, version, dataFolder } = options;
+  const { ensureOwner } = dataFolder;
   const notices = [...options.notices];
   const noticed = new Emitter<string>();
   const onNotice = (text: string) => {
     notices.push(text);
     noticed.emit(text);
   };
-  const log = openLogFile(dataFolder, flags['log-level'], onNotice);
+  const log = openLogFile(dataFolder.path, flags['log-level'], onNotice);
   const { logger } = log;
-  const settings = await SettingsFile.open({ path: join(dataFolder, 'settings.json'), logger, onNotice });
-  const folder = join(dataFolder, 'conversations');
-  const files = await ConversationFiles.open({ folder, logger, now: Date.now, onNotice });
+  const settings = await SettingsFile.open({
+    path: join(dataFolder.path, 'settings.json'),
+    logger,
+    onNotice,
+    ensureOwner,
+  });
+  const folder = join(dataFolder.path, 'conversations');
+  const files = await ConversationFiles.open({ folder, logger, now: Date.now, onNotice, ensureOwner });
   const engine = new LlamaEngine({ logger });
   const common = { engine, flags, createId: randomUUID };
   const builtinPath = join(options.appFolder, 'assets', 'models', 'dormouse-mini.gguf');
@@ -57,34 +62,41 @@ export async function createApp(options: AppOptions): Promise<App> {
   const completions = new EngineCompletions(common);
   const chat = new Conversations({ ...common, models, files, logger, now: Date.now });
   let serverUrl = '';
-  const appInfo = () => ({ version, shell, logFile: log.path, dataFolder, serverUrl, notices: [...notices] });
+  const appInfo = () => ({
+    version,
+    shell,
+    logFile: log.path,
+    dataFolder: dataFolder.path,
+    serverUrl,
+    notices: [...notices],
+  });
   const router = new Router({ chat, models, settings, appInfo, onNotice: (hear) => noticed.on(hear), logger });
-  const ownerToken = lock?.token ?? null;
+
   const server = createServer({
     dispatcher: router,
     models,
     completions,
     logger,
-    options: serverOptions(options, ownerToken),
+    options: serverOptions(options),
   });
 
   return {
     logger,
     logFile: log.path,
-    notices,
+    onNotice(listener) {
+      for (const notice of notices) listener(notice);
+      noticed.on(listener);
+    },
     createLink: () => server.createLink(),
     async start() {
       const started = await server.start();
       if (!started.ok) return started;
       serverUrl = started.data.url;
-      await lock
-        ?.publish(serverUrl)
+      await dataFolder
+        .publish(serverUrl)
         .catch((error: unknown) => logger.warn('lock not published', { error: String(error) }));
       logger.info('started', { version, shell, url: serverUrl });
-      void models.load(models.startModel()).then((loaded) => {
-        if (!loaded.ok && loaded.error.code !== 'engine_closed')
-          logger.warn('start without a model', { code: loaded.error.code });
-      });
+      void loadFirstModel(models, onNotice);
       return started;
     },
     async close() {
@@ -93,13 +105,23 @@ export async function createApp(options: AppOptions): Promise<App> {
       await chat.close();
       await Promise.all([files.close(), settings.close()]);
       router.close();
-      await lock?.release();
+      await dataFolder.release();
       logger.info('closed');
     },
   };
 }
 
-function serverOptions({ flags, rendererFolder, version }: AppOptions, ownerToken: string | null) {
+/** The page shows the progress. A last model that cannot be loaded any more gives way to the built-in one. */
+async function loadFirstModel(models: EngineModels, onNotice: (text: string) => void): Promise<void> {
+  const { model, asked } = models.firstModel();
+  const loaded = await models.load(model, { remember: asked });
+  if (loaded.ok || loaded.error.code === 'engine_closed' || loaded.error.code === 'load_cancelled') return;
+  if (asked || model === 'builtin') return onNotice(`${loaded.error.message} ${loaded.error.hint ?? ''}`.trim());
+  onNotice(`The model of last time could not be loaded, so the built-in one is. ${loaded.error.message}`);
+  await models.load('builtin', { remember: false });
+}
+
+function serverOptions({ flags, rendererFolder, version, dataFolder }: AppOptions) {
   return {
     host: flags.host,
     port: flags.port,
@@ -108,6 +130,6 @@ function serverOptions({ flags, rendererFolder, version }: AppOptions, ownerToke
     allowedHosts: flags['allowed-host'],
     rendererFolder,
     version,
-    ownerToken,
+    ownerToken: () => dataFolder.token,
   };
 }

@@ -4,10 +4,10 @@ import { fileURLToPath } from 'node:url';
 import { createApp, type App } from './app.ts';
 import { readArguments } from './arguments.ts';
 import { defaultDataFolder } from './base/index.ts';
-import type { FlagValues } from './contract/index.ts';
+import { defaultFlagValues, flagNames, type FlagValues } from './contract/index.ts';
 import { openBrowser } from './open-browser.ts';
 import { linkToRunning, listeningOwner } from './running-instance.ts';
-import { DataFolderLock, type DataFolderOwner } from './store/index.ts';
+import { DataFolder, type DataFolderOwner } from './store/index.ts';
 
 // The headless entry: the services without Electron. Built to build/app/main/cli.js.
 const appFolder = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..');
@@ -31,22 +31,13 @@ async function main(): Promise<void> {
       break;
   }
   const { flags } = parsed;
-  const dataFolder = flags['data-dir'] ?? defaultDataFolder();
+  const path = flags['data-dir'] ?? defaultDataFolder();
   const notices: string[] = [];
-  const locked = await lockDataFolder(dataFolder, (notice) => notices.push(notice));
-  if (!locked.ok) return goToRunning(locked.owner, flags, dataFolder);
+  const opened = await DataFolder.open(path, (notice) => notices.push(notice));
+  if (!opened.ok) return goToRunning(opened.owner, flags, path);
   const rendererFolder = join(appFolder, 'build', 'app', 'renderer');
-  const { lock } = locked;
-  const app = await createApp({
-    flags,
-    shell: 'browser',
-    version,
-    appFolder,
-    rendererFolder,
-    dataFolder,
-    lock,
-    notices,
-  });
+  const dataFolder = opened.folder;
+  const app = await createApp({ flags, shell: 'browser', version, appFolder, rendererFolder, dataFolder, notices });
   endWithSignals(app);
   const started = await app.start();
   if (!started.ok) {
@@ -55,27 +46,14 @@ async function main(): Promise<void> {
     process.exitCode = 1;
     return;
   }
-  for (const notice of app.notices) process.stderr.write(`dormouse: ${notice}\n`);
+  app.onNotice((notice) => process.stderr.write(`dormouse: ${notice}\n`));
   const link = app.createLink();
-  const opened = flags.open && (await openBrowser(link));
+  const shown = flags.open && (await openBrowser(link));
   print(
-    `Dormouse ${version} runs ${opened ? 'in your browser' : 'here; open this link in a browser within a minute'}: ${opened ? app.createLink() : link}`,
+    `Dormouse ${version} runs ${shown ? 'in your browser' : 'here; open this link in a browser within a minute'}: ${shown ? app.createLink() : link}`,
   );
   print(`API for your tools: ${started.data.url}/v1   Log: ${app.logFile}`);
   offerLinks(app);
-}
-
-/** A folder that cannot be written is no reason not to chat: nothing is kept then, and a notice says so. */
-async function lockDataFolder(
-  folder: string,
-  onNotice: (text: string) => void,
-): Promise<{ ok: true; lock: DataFolderLock | null } | { ok: false; owner: DataFolderOwner }> {
-  try {
-    return await DataFolderLock.acquire(folder);
-  } catch (error) {
-    onNotice(`Chats cannot be kept in ${folder}: ${error instanceof Error ? error.message : String(error)}`);
-    return { ok: true, lock: null };
-  }
 }
 
 /** Another Dormouse has the data folder: show its page, or say where it is when a server of one's own was asked for. */
@@ -83,6 +61,14 @@ async function goToRunning(holder: DataFolderOwner, flags: FlagValues, dataFolde
   const owner = await listeningOwner(dataFolder, holder);
   const where = `Dormouse (process ${owner.pid}) already runs with the data folder ${dataFolder}`;
   const link = await linkToRunning(owner);
+  const unused = flagNames.filter(
+    (name) => !['serve', 'open', 'data-dir'].includes(name) && flags[name] !== defaultFlagValues[name],
+  );
+  if (unused.length > 0) {
+    process.stderr.write(
+      `dormouse: ${unused.map((name) => `--${name}`).join(', ')} not used: the running one keeps its flags.\n`,
+    );
+  }
   if (link !== null && !flags.serve) {
     const opened = flags.open && (await openBrowser(link));
     return print(

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { silentLogger, type Logger } from '../../src/main/base/index.ts';
-import { defaultFlagValues, type Message } from '../../src/main/contract/index.ts';
+import { defaultFlagValues, ok, type Message } from '../../src/main/contract/index.ts';
 import { Conversations, EngineModels, type ChatEvent } from '../../src/main/services/index.ts';
 import { ConversationFiles, SettingsFile } from '../../src/main/store/index.ts';
 import { unwrap } from './engine.ts';
@@ -48,9 +48,10 @@ export class ChatBench {
   static async open(folder: string, ids = 'id', logger: Logger = silentLogger): Promise<ChatBench> {
     const notices: string[] = [];
     const onNotice = (text: string) => void notices.push(text);
-    const settings = await SettingsFile.open({ path: join(folder, 'settings.json'), logger, onNotice });
+    const ensureOwner = () => Promise.resolve(ok());
+    const settings = await SettingsFile.open({ path: join(folder, 'settings.json'), logger, onNotice, ensureOwner });
     const conversations = join(folder, 'conversations');
-    const files = await ConversationFiles.open({ folder: conversations, logger, now: Date.now, onNotice });
+    const files = await ConversationFiles.open({ folder: conversations, logger, now: Date.now, onNotice, ensureOwner });
     return new ChatBench(files, settings, notices, ids, logger);
   }
 

@@ -50,6 +50,11 @@ export class ScriptedEngine implements Engine {
   readonly requests: GenerateRequest[] = [];
   /** Hears the path of every load; loads succeed at once. */
   onLoad: (path: string) => void = () => undefined;
+  /** Loads go on until they are cancelled. */
+  holdLoads = false;
+  loading = false;
+  /** Stops have no effect, as in the middle of a long batch. */
+  ignoreStops = false;
   readonly #events = new Emitter<EngineEvent>();
   readonly #open = new Map<string, (result: Result<GenerateOutcome>) => void>();
 
@@ -88,6 +93,7 @@ export class ScriptedEngine implements Engine {
 
   stop(generationId: string): boolean {
     const known = this.#open.has(generationId);
+    if (this.ignoreStops) return known;
     void this.end(generationId, ok({ stopReason: 'stopped', timings: noTimings }));
     return known;
   }
@@ -103,9 +109,12 @@ export class ScriptedEngine implements Engine {
 
   load(request: LoadRequest) {
     this.onLoad(request.path);
-    return Promise.resolve(ok({ ...info, path: request.path, builtin: request.builtin }));
+    this.loading = this.holdLoads;
+    if (this.holdLoads) return new Promise<Result<ModelInfo>>(() => undefined);
+    return Promise.resolve<Result<ModelInfo>>(ok({ ...info, path: request.path, builtin: request.builtin }));
   }
   cancelLoad() {
+    this.loading = false;
     return false;
   }
   unload() {

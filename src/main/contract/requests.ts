@@ -42,8 +42,8 @@ export const requests = {
     output: z.object({ models: z.array(z.object({ id: z.string(), path: z.string(), loaded: z.boolean() })) }),
   },
   'settings.get': { input: nothing, output: settingsSchema },
-  /** Changes what is given, keeps the rest. */
-  'settings.set': { input: settingsSchema.partial().strict(), output: settingsSchema },
+  /** Changes what is given, keeps the rest. What main remembers by itself cannot be set. */
+  'settings.set': { input: settingsSchema.omit({ lastModel: true }).partial().strict(), output: settingsSchema },
   'conversation.list': { input: nothing, output: z.object({ conversations: z.array(conversationSummarySchema) }) },
   'conversation.get': { input: z.object({ conversationId: idSchema }).strict(), output: conversationSchema },
   /** Makes `messageId`'s branch the one on screen. */

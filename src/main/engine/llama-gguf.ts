@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { GgufFileType, readGgufFileInfo, type GgufFileInfo } from 'node-llama-cpp';
 import { fail, ok, type AppError, type Result } from '../contract/index.ts';
 import { tensorBytes } from './ggml-types.ts';
+import { checkGgufOutline } from './gguf-outline.ts';
 
 /** What a GGUF header says about a model. */
 export type GgufFacts = {
@@ -38,11 +39,15 @@ export async function readGgufFacts(path: string): Promise<Result<GgufFacts>> {
   if (problem !== null) return { ok: false, error: problem };
   const parts = await splitParts(path);
   if (!parts.ok) return parts;
+  for (const part of parts.data) {
+    const wrong = await checkGgufOutline(part);
+    if (wrong !== null) return damaged(part, wrong);
+  }
   let info: GgufFileInfo;
   try {
     info = await readGgufFileInfo(path, { sourceType: 'filesystem', logWarnings: false });
   } catch (error) {
-    return fail('model_truncated', `The header of ${basename(path)} cannot be read: ${messageOf(error)}`, again);
+    return damaged(path, messageOf(error));
   }
   const tensors = info.fullTensorInfo ?? info.tensorInfo ?? [];
   if (tensors.length === 0) {
@@ -62,6 +67,10 @@ export async function readGgufFacts(path: string): Promise<Result<GgufFacts>> {
       sizes.reduce((sum, size) => sum + size, 0),
     ),
   );
+}
+
+function damaged(path: string, how: string) {
+  return fail('model_truncated', `The header of ${basename(path)} is damaged: ${how}.`, again);
 }
 
 /** Everything that the first bytes of a file can tell. */
@@ -100,7 +109,7 @@ function fileError(path: string, error: unknown): AppError {
         'Give your user the right to read the file and its folders.',
       ).error;
     default:
-      return fail('model_unreadable', `${path} cannot be read: ${messageOf(error)}`).error;
+      return fail('model_unreadable', `${path} cannot be read: ${messageOf(error)}`, 'Choose the file again.').error;
   }
 }
 
@@ -162,7 +171,7 @@ function findCut(info: GgufFileInfo, parts: readonly string[], sizes: readonly n
   for (const [index, end] of ends.entries()) {
     const size = sizes[index] ?? 0;
     if (size >= end) continue;
-    const message = `${basename(parts[index] ?? '')} is cut off: ${inWords(size)} of ${inWords(end)} are there.`;
+    const message = `${basename(parts[index] ?? '')} is cut off: ${inWords(end - size)} of ${inWords(end)} are missing.`;
     return fail('model_truncated', message, again).error;
   }
   return null;

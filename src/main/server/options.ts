@@ -13,7 +13,7 @@ export type ServerOptions = {
   readonly rendererFolder: string;
   readonly version: string;
   /** Lets another process of the same user, which can read the lock file, ask for a link. null: none may. */
-  readonly ownerToken: string | null;
+  readonly ownerToken: () => string | null;
 };
 
 export type ServerLimits = {

@@ -48,9 +48,7 @@ export class AnswerWriter {
     this.#timer = null;
     this.#pending = [];
     this.#tree.replace(message);
-    this.#onProblem(
-      await this.#files.append(() => this.#tree.snapshot, [{ type: 'message', message }], { sync: true }),
-    );
+    this.#onProblem(await this.#files.append(this.#tree.snapshot, [{ type: 'message', message }], { sync: true }));
   }
 
   #write(): void {
@@ -58,6 +56,6 @@ export class AnswerWriter {
     const records = this.#pending;
     this.#pending = [];
     this.#tree.replace(this.#answer);
-    void this.#files.append(() => this.#tree.snapshot, records, { sync: false }).then(this.#onProblem);
+    void this.#files.append(this.#tree.snapshot, records, { sync: false }).then(this.#onProblem);
   }
 }

@@ -9,20 +9,23 @@ import {
   type Message,
   type Result,
 } from '../contract/index.ts';
-import type { ChatTurn, Engine, GenerateOutcome } from '../engine/index.ts';
+import { nothingGenerated, type ChatTurn, type Engine, type GenerateOutcome } from '../engine/index.ts';
 import type { ConversationFiles, ConversationRecord } from '../store/index.ts';
 import { AnswerWriter } from './answer-writer.ts';
-import { ConversationTree, titleOf } from './conversation.ts';
+import { ConversationTree, oneLine, titleOf } from './conversation.ts';
 import type { ChatEvent, ChatService, ModelService, SendRequest, StartedAnswer } from './interfaces.ts';
 import { OpenConversations } from './open-conversations.ts';
 import { withFlagDefaults } from './sampling.ts';
+import { UnsavedConversations } from './unsaved.ts';
 
 /** How often a conversation may ask for its model again because another one was loaded in between. */
 const modelTries = 3;
 
+type RunningAnswer = { readonly streamId: string; readonly stopped: AbortController; readonly ended: Promise<void> };
+
 export type ConversationsDependencies = {
   readonly engine: Engine;
-  readonly models: Pick<ModelService, 'load' | 'pathOf'>;
+  readonly models: Pick<ModelService, 'load' | 'cancelLoad' | 'pathOf'>;
   readonly files: ConversationFiles;
   readonly flags: FlagValues;
   readonly logger: Logger;
@@ -38,17 +41,22 @@ export type ConversationsDependencies = {
 export class Conversations implements ChatService {
   readonly #deps: ConversationsDependencies;
   readonly #open: OpenConversations;
+  readonly #unsaved: UnsavedConversations;
   readonly #events: Emitter<ChatEvent>;
   /** Changes of conversations happen one after the other. */
   readonly #changes = new SerialQueue();
-  /** Answers being written, by conversation. */
-  readonly #running = new Map<string, { readonly streamId: string; readonly ended: Promise<void> }>();
-  /** Streams that were stopped before the engine knew them. */
-  readonly #stopped = new Set<string>();
+  /** Answers being written, by conversation. `stopped` also ends what comes before the engine: loading a model. */
+  readonly #running = new Map<string, RunningAnswer>();
 
   constructor(deps: ConversationsDependencies) {
     this.#deps = deps;
-    this.#open = new OpenConversations((id) => deps.files.read(id));
+    this.#unsaved = new UnsavedConversations(deps.files, (tree) =>
+      this.#events.emit({ type: 'notice', text: `"${tree.summary.title}" is saved now.` }),
+    );
+    this.#open = new OpenConversations(
+      (id) => deps.files.read(id),
+      (tree) => tree.streaming() !== undefined || this.#unsaved.has(tree.id),
+    );
     this.#events = new Emitter((error) => deps.logger.error('chat listener failed', { error: String(error) }));
   }
 
@@ -76,8 +84,10 @@ export class Conversations implements ChatService {
     });
   }
 
-  rename(conversationId: string, title: string): Promise<Result<ConversationSummary>> {
+  rename(conversationId: string, wished: string): Promise<Result<ConversationSummary>> {
     return this.#change(conversationId, async (tree) => {
+      const title = oneLine(wished);
+      if (title === '') return fail('invalid_input', 'A title needs at least one letter.');
       const before = tree.summary.title;
       tree.rename(title);
       const saved = await this.#append(tree, [{ type: 'title', title }], true);
@@ -104,15 +114,17 @@ export class Conversations implements ChatService {
     });
   }
 
-  remove(conversationId: string): Promise<Result<void>> {
+  async remove(conversationId: string): Promise<Result<void>> {
+    // Outside of the queue: the end of a batch may take its time, and other chats need not wait for it.
+    for (let running = this.#running.get(conversationId); running; running = this.#running.get(conversationId)) {
+      this.stop(running.streamId);
+      await running.ended;
+    }
     return this.#changes.run(async () => {
-      const running = this.#running.get(conversationId);
-      if (running !== undefined) {
-        this.stop(running.streamId);
-        await running.ended;
-      }
+      if (this.#running.has(conversationId)) return busy();
       const removed = await this.#deps.files.remove(conversationId);
       if (!removed.ok) return removed;
+      this.#unsaved.delete(conversationId);
       this.#open.drop(conversationId);
       this.#events.emit({ type: 'conversation.removed', conversationId });
       return ok();
@@ -162,16 +174,15 @@ export class Conversations implements ChatService {
   }
 
   stop(streamId: string): boolean {
-    if (this.#deps.engine.stop(streamId)) return true;
-    const running = [...this.#running.values()].some((each) => each.streamId === streamId);
-    if (running) this.#stopped.add(streamId);
-    return running;
+    const running = [...this.#running.values()].find((each) => each.streamId === streamId);
+    running?.stopped.abort();
+    return running !== undefined;
   }
 
   /** Waits until everything is on disk. The engine must be closed, or answers may go on. */
   async close(): Promise<void> {
     await Promise.all([...this.#running.values()].map(({ ended }) => ended));
-    await this.#changes.run(() => Promise.resolve());
+    await this.#changes.run(() => this.#unsaved.retry());
   }
 
   #change<T>(id: string, change: (tree: ConversationTree) => Promise<Result<T>>): Promise<Result<T>> {
@@ -181,8 +192,11 @@ export class Conversations implements ChatService {
     });
   }
 
-  #append(tree: ConversationTree, records: readonly ConversationRecord[], sync: boolean): Promise<Result<void>> {
-    return this.#deps.files.append(() => tree.snapshot, records, { sync });
+  async #append(tree: ConversationTree, records: readonly ConversationRecord[], sync: boolean): Promise<Result<void>> {
+    const saved = await this.#deps.files.append(tree.snapshot, records, { sync });
+    // What could not be saved before went along.
+    if (saved.ok) this.#unsaved.delete(tree.id);
+    return saved;
   }
 
   #begin({ text, options = {} }: SendRequest): ConversationTree {
@@ -216,15 +230,18 @@ export class Conversations implements ChatService {
     this.#open.put(tree);
     this.#events.emit({ type: 'conversation.changed', conversation: tree.summary });
     for (const message of added) this.#events.emit({ type: 'message.added', message, leafId: message.id });
-    const ended = this.#write(tree, answer, streamId).finally(() => this.#running.delete(tree.id));
-    this.#running.set(tree.id, { streamId, ended });
+    const stopped = new AbortController();
+    const ended = this.#write(tree, answer, streamId, stopped.signal).finally(() => this.#running.delete(tree.id));
+    this.#running.set(tree.id, { streamId, stopped, ended });
     return ok({ conversationId: tree.id, streamId, answerId: answer.id });
   }
 
-  async #write(tree: ConversationTree, answer: Message, streamId: string): Promise<void> {
+  async #write(tree: ConversationTree, answer: Message, streamId: string, stopped: AbortSignal): Promise<void> {
     let told = false;
     const writer = new AnswerWriter(this.#deps.files, tree, answer, (result) => {
-      if (result.ok || told) return;
+      if (result.ok) return this.#unsaved.delete(tree.id);
+      this.#unsaved.add(tree);
+      if (told) return;
       told = true;
       this.#events.emit({
         type: 'notice',
@@ -236,12 +253,12 @@ export class Conversations implements ChatService {
       writer.push(event.part);
       this.#events.emit({ type: 'stream.part', streamId, part: event.part });
     });
-    const result = await this.#generate(tree, answer, streamId).catch((error: unknown) => {
+    const result = await this.#generate(tree, answer, streamId, stopped).catch((error: unknown) => {
       this.#deps.logger.error('generation broke', { error: String(error) });
       return fail('internal', 'Something broke inside Dormouse; the log has the details.', 'Try again.');
     });
     off();
-    this.#stopped.delete(streamId);
+
     const modelName = this.#deps.engine.status().model?.name ?? answer.modelName;
     const message = finished({ ...writer.answer, modelName }, result);
     await writer.finish(message);
@@ -249,7 +266,13 @@ export class Conversations implements ChatService {
   }
 
   /** Loads the conversation's own model first, where it has one. */
-  async #generate(tree: ConversationTree, answer: Message, streamId: string): Promise<Result<GenerateOutcome>> {
+  async #generate(
+    tree: ConversationTree,
+    answer: Message,
+    streamId: string,
+    stopped: AbortSignal,
+  ): Promise<Result<GenerateOutcome>> {
+    const stop = () => void this.#deps.engine.stop(streamId);
     const { systemPrompt, model } = tree.options;
     const system: ChatTurn[] =
       systemPrompt === null || systemPrompt.trim() === '' ? [] : [{ role: 'system', text: systemPrompt }];
@@ -258,7 +281,8 @@ export class Conversations implements ChatService {
     const modelPath = model === null ? null : this.#deps.models.pathOf(model);
     for (let attempt = 1; ; attempt++) {
       if (model !== null && this.#deps.engine.status().model?.path !== modelPath) {
-        const loaded = await this.#deps.models.load(model);
+        const loaded = await this.#loadFor(model, stopped);
+        if (stopped.aborted) return ok(nothingGenerated(0));
         if (!loaded.ok) return loaded;
       }
       const running = this.#deps.engine.generate({
@@ -269,10 +293,26 @@ export class Conversations implements ChatService {
         overflow: 'drop_oldest',
         modelPath,
       });
-      if (this.#stopped.has(streamId)) this.#deps.engine.stop(streamId);
-      const result = await running;
+      if (stopped.aborted) stop();
+      stopped.addEventListener('abort', stop);
+      const result = await running.finally(() => stopped.removeEventListener('abort', stop));
       if (result.ok || result.error.code !== 'model_changed' || attempt === modelTries) return result;
     }
+  }
+
+  /** Loads a conversation's own model, without making it the one of the next start. Stop ends the load. */
+  async #loadFor(model: string, stopped: AbortSignal): Promise<Result<unknown>> {
+    const { models } = this.#deps;
+    const loading = models.load(model, { remember: false });
+    if (stopped.aborted) models.cancelLoad();
+    // A load may wait behind another answer: who stopped does not wait with it.
+    const given = new Promise<Result<unknown>>((resolve) => {
+      stopped.addEventListener('abort', () => {
+        models.cancelLoad();
+        resolve(ok());
+      });
+    });
+    return Promise.race([loading, given]);
   }
 
   #message(conversationId: string, parentId: string | null, role: Message['role'], text: string): Message {

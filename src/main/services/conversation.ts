@@ -121,9 +121,17 @@ export class ConversationTree {
 /** Longest automatic title, in characters. */
 const longestTitle = 60;
 
+/** Text for one line: no line breaks or control characters, nothing that turns the direction of what follows. */
+export function oneLine(text: string): string {
+  return text
+    .replace(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu, ' ')
+    .replace(/ +/g, ' ')
+    .trim();
+}
+
 /** First line of the first message, cut at a word. */
 export function titleOf(text: string): string {
-  const line = text.trim().split(/\r?\n/, 1)[0]?.replace(/\s+/g, ' ').trim() ?? '';
+  const line = oneLine(text.trim().split(/\r?\n/, 1)[0]?.replace(/\s+/g, ' ') ?? '');
   const characters = [...line.slice(0, longestTitle * 4)];
   if (characters.length <= longestTitle) return characters.join('');
   const cut = characters.slice(0, longestTitle - 1).join('');

@@ -23,10 +23,14 @@ export interface ModelService {
   status(): EngineStatus;
   /** Models that a request may name. The loaded one comes first. */
   known(): readonly KnownModel[];
-  /** The path that `builtin` or a path means. */
+  /** The absolute path that `builtin` or a path means. */
   pathOf(model: string): string;
   /** @param model `builtin` or a path to a GGUF file. On failure the previous model is still loaded. */
-  load(model: string): Promise<Result<ModelInfo>>;
+  load(
+    model: string,
+    /** `remember`: load it again at the next start; so by default. */
+    options?: { readonly remember: boolean },
+  ): Promise<Result<ModelInfo>>;
   cancelLoad(): boolean;
   unload(): Promise<Result<void>>;
   onStatus(listener: (status: EngineStatus) => void): () => void;

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { EngineStatus, FlagValues, ModelInfo, Result } from '../contract/index.ts';
 import { modelId, type Engine, type LoadRequest } from '../engine/index.ts';
 import type { KnownModel, ModelService, SettingsService } from './interfaces.ts';
@@ -38,24 +39,28 @@ export class EngineModels implements ModelService {
       .sort((a, b) => Number(b.loaded) - Number(a.loaded));
   }
 
-  async load(model: string): Promise<Result<ModelInfo>> {
+  async load(model: string, { remember } = { remember: true }): Promise<Result<ModelInfo>> {
     const builtin = model === 'builtin';
     const path = this.pathOf(model);
     const result = await this.#engine.load(loadRequest(this.#flags, path, builtin));
     if (!result.ok) return result;
     this.#known.set(modelId({ path, builtin }), path);
+    const lastModel = builtin ? model : path;
     // A model that cannot be remembered is loaded all the same.
-    if (this.#settings.value.lastModel !== model) void this.#settings.set({ lastModel: model });
+    if (remember && this.#settings.value.lastModel !== lastModel) void this.#settings.set({ lastModel });
     return result;
   }
 
   pathOf(model: string): string {
-    return model === 'builtin' ? this.#builtinPath : model;
+    return model === 'builtin' ? this.#builtinPath : resolve(model);
   }
 
   /** What to load at the start: what the command line asks for, else the last one, else the built-in one. */
-  startModel(): string {
-    return this.#flags.model ?? this.#settings.value.lastModel ?? 'builtin';
+  firstModel(): { readonly model: string; readonly asked: boolean } {
+    const { model } = this.#flags;
+    return model === null
+      ? { model: this.#settings.value.lastModel ?? 'builtin', asked: false }
+      : { model, asked: true };
   }
 
   cancelLoad(): boolean {

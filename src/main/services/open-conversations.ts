@@ -9,10 +9,15 @@ export class OpenConversations {
   readonly #trees = new Map<string, ConversationTree>();
   readonly #loading = new Map<string, Promise<Result<ConversationTree>>>();
   readonly #read: (id: string) => Promise<Result<Conversation>>;
+  readonly #mustStay: (tree: ConversationTree) => boolean;
 
-  /** @param read gets a conversation from its log. */
-  constructor(read: (id: string) => Promise<Result<Conversation>>) {
+  /**
+   * @param read gets a conversation from its log.
+   * @param mustStay whether memory holds more of a conversation than its log.
+   */
+  constructor(read: (id: string) => Promise<Result<Conversation>>, mustStay: (tree: ConversationTree) => boolean) {
     this.#read = read;
+    this.#mustStay = mustStay;
   }
 
   async get(id: string): Promise<Result<ConversationTree>> {
@@ -29,7 +34,7 @@ export class OpenConversations {
     this.#trees.set(tree.id, tree);
     for (const [id, each] of this.#trees) {
       if (this.#trees.size <= kept) break;
-      if (each.streaming() === undefined) this.#trees.delete(id);
+      if (!this.#mustStay(each)) this.#trees.delete(id);
     }
     return tree;
   }

@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import writeFileAtomic from 'write-file-atomic';
 
@@ -22,6 +23,14 @@ export async function writeAtomically(path: string, content: string): Promise<vo
 
 function mayPass(error: unknown): boolean {
   return process.platform === 'win32' && ['EPERM', 'EBUSY', 'EACCES'].includes(systemCode(error) ?? '');
+}
+
+/** A name that nothing has yet: `path`, else `path-2` and so on. */
+export async function freeName(path: string): Promise<string> {
+  for (let number = 1; ; number++) {
+    const candidate = number === 1 ? path : `${path}-${number}`;
+    if ((await stat(candidate).catch(() => null)) === null) return candidate;
+  }
 }
 
 /** `ENOENT` and its like; undefined for errors that are not the system's. */

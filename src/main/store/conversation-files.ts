@@ -2,8 +2,8 @@ import { constants } from 'node:fs';
 import { mkdir, open, readdir, readFile, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SerialQueue, type Logger } from '../base/index.ts';
-import { fail, ok, type Conversation, type ConversationSummary, type Result } from '../contract/index.ts';
-import { systemCode, writeAtomically } from './atomic-file.ts';
+import { fail, idSchema, ok, type Conversation, type ConversationSummary, type Result } from '../contract/index.ts';
+import { freeName, systemCode, writeAtomically } from './atomic-file.ts';
 import { ConversationIndex } from './conversation-index.ts';
 import { foldRecords, lineOf, parseLog, recordsOf, type ConversationRecord } from './conversation-records.ts';
 import { storageError } from './storage-error.ts';
@@ -18,6 +18,8 @@ type LogState = {
   readonly queue: SerialQueue;
   /** Bytes up to the end of the last good line. */
   goodBytes: number;
+  /** That line lacks its line break. */
+  endsOpen: boolean;
   /** A write failed half-way or the file is wasteful: the next change writes it whole. */
   rewrite: boolean;
 };
@@ -29,6 +31,8 @@ export type ConversationFilesOptions = {
   readonly now: () => number;
   /** Tells a person what was found or could not be done. */
   readonly onNotice: (text: string) => void;
+  /** Asked before each write: whether this process has the right to write in the data folder. */
+  readonly ensureOwner: () => Promise<Result<void>>;
 };
 
 /**
@@ -40,15 +44,17 @@ export class ConversationFiles {
   readonly #logger: Logger;
   readonly #now: () => number;
   readonly #onNotice: (text: string) => void;
+  readonly #ensureOwner: () => Promise<Result<void>>;
   readonly #index: ConversationIndex;
   readonly #logs = new Map<string, LogState>();
   #leftAlone = 0;
 
-  private constructor({ folder, logger, now, onNotice }: ConversationFilesOptions) {
+  private constructor({ folder, logger, now, onNotice, ensureOwner }: ConversationFilesOptions) {
     this.#folder = folder;
     this.#logger = logger;
     this.#now = now;
     this.#onNotice = onNotice;
+    this.#ensureOwner = ensureOwner;
     this.#index = new ConversationIndex(join(folder, 'index.json'), logger);
   }
 
@@ -72,29 +78,32 @@ export class ConversationFiles {
 
   async read(id: string): Promise<Result<Conversation>> {
     if (!this.#index.has(id)) return notThere();
-    return this.#log(id).queue.run(async () => {
-      const conversation = await this.#readLog(id);
-      return conversation === null ? notThere() : ok(conversation);
-    });
+    return this.#log(id).queue.run(() => this.#readResult(id));
   }
 
   /**
    * Adds records to a log. They are on disk when the promise settles, if `sync`.
-   * @param whole the conversation after the change: written in full where the log is gone, damaged or new.
+   * @param whole the conversation right after the change, neither before nor later: written in full where the log is
+   * gone, damaged or new.
    */
   append(
-    whole: () => Conversation,
+    whole: Conversation,
     records: readonly ConversationRecord[],
     { sync }: { readonly sync: boolean },
   ): Promise<Result<void>> {
-    const { id } = whole();
+    const { id } = whole;
     const log = this.#log(id);
     return log.queue.run(async () => {
       const path = this.#pathOf(id);
       try {
+        const owned = await this.#ensureOwner();
+        if (!owned.ok) {
+          log.rewrite = true;
+          return owned;
+        }
         const appended = !log.rewrite && (await this.#appendLines(path, log, records.map(lineOf).join(''), sync));
-        if (!appended) await this.#writeWhole(path, log, whole());
-        this.#index.set(summaryOf(whole()), { size: log.goodBytes, mtimeMs: (await stat(path)).mtimeMs });
+        if (!appended) await this.#writeWhole(path, log, whole);
+        this.#index.set(summaryOf(whole), { size: log.goodBytes, mtimeMs: (await stat(path)).mtimeMs });
         return ok();
       } catch (error) {
         log.rewrite = true;
@@ -127,8 +136,7 @@ export class ConversationFiles {
       } catch (error) {
         return systemCode(error) === 'ENOENT' ? notThere() : storageError(error, this.#folder);
       }
-      const conversation = await this.#readLog(id);
-      return conversation === null ? notThere() : ok(conversation);
+      return this.#readResult(id);
     });
   }
 
@@ -136,6 +144,15 @@ export class ConversationFiles {
   async close(): Promise<void> {
     await Promise.all([...this.#logs.values()].map((log) => log.queue.run(() => Promise.resolve())));
     await this.#index.close();
+  }
+
+  async #readResult(id: string): Promise<Result<Conversation>> {
+    try {
+      const conversation = await this.#readLog(id);
+      return conversation === null ? notThere() : ok(conversation);
+    } catch (error) {
+      return systemCode(error) === 'ENOENT' ? notThere() : storageError(error, this.#folder);
+    }
   }
 
   #pathOf(id: string): string {
@@ -149,7 +166,7 @@ export class ConversationFiles {
   #log(id: string): LogState {
     const known = this.#logs.get(id);
     if (known !== undefined) return known;
-    const log = { queue: new SerialQueue(), goodBytes: -1, rewrite: false };
+    const log = { queue: new SerialQueue(), goodBytes: -1, endsOpen: false, rewrite: false };
     this.#logs.set(id, log);
     return log;
   }
@@ -168,10 +185,11 @@ export class ConversationFiles {
       const { size } = await file.stat();
       if (size < log.goodBytes) return false;
       const start = size === log.goodBytes ? size : await cutTornTail(file, log.goodBytes, size);
-      const bytes = Buffer.from(lines, 'utf8');
+      const bytes = Buffer.from(log.endsOpen ? `\n${lines}` : lines, 'utf8');
       await writeFully(file, bytes, start);
       if (sync) await file.datasync();
       log.goodBytes = start + bytes.length;
+      log.endsOpen = false;
       return true;
     } finally {
       await file.close();
@@ -183,6 +201,7 @@ export class ConversationFiles {
     await mkdir(join(this.#folder, 'trash'), { recursive: true });
     await writeAtomically(path, content);
     log.goodBytes = Buffer.byteLength(content);
+    log.endsOpen = false;
     log.rewrite = false;
   }
 
@@ -190,13 +209,7 @@ export class ConversationFiles {
   async #readLog(id: string): Promise<Conversation | null> {
     const path = this.#pathOf(id);
     const log = this.#log(id);
-    let bytes: Buffer;
-    try {
-      bytes = await readFile(path);
-    } catch (error) {
-      this.#logger.warn('conversation not readable', { code: systemCode(error) ?? '' });
-      return null;
-    }
+    const bytes = await readFile(path);
     const parsed = parseLog(bytes);
     if (parsed.newer !== null) {
       this.#leftAlone++;
@@ -208,6 +221,7 @@ export class ConversationFiles {
       if (conversation === null) return null;
     } else {
       log.goodBytes = parsed.goodBytes;
+      log.endsOpen = parsed.endsOpen;
       log.rewrite = bytes.length > compactFrom && Buffer.byteLength(JSON.stringify(conversation)) * 2 < bytes.length;
     }
     const { size, mtimeMs } = await stat(path);
@@ -231,25 +245,30 @@ export class ConversationFiles {
   async #scan(): Promise<void> {
     const names = (await readdir(this.#folder)).filter((name) => name.endsWith('.jsonl'));
     const known = await this.#index.load();
-    const pending = names.map((name) => name.slice(0, -'.jsonl'.length));
+    const ids = names.map((name) => name.slice(0, -'.jsonl'.length));
+    const pending = ids.filter((id) => idSchema.safeParse(id).success);
+    if (pending.length < ids.length) this.#onNotice('Chat files with names of more than 64 characters are left alone.');
     const work = async () => {
       for (let id = pending.pop(); id !== undefined; id = pending.pop()) {
         const facts = await stat(this.#pathOf(id)).catch(() => null);
         if (facts === null) continue;
         const entry = known.get(id);
         if (entry?.size === facts.size && entry.mtimeMs === facts.mtimeMs) this.#index.set(entry.summary, entry);
-        else await this.#readLog(id).catch((error: unknown) => this.#noteUnreadable(error));
+        else await this.#readLog(id).catch((error: unknown) => this.#noteUnreadable(`${id}.jsonl`, error));
       }
     };
     await Promise.all(Array.from({ length: 16 }, work));
     if (this.#leftAlone > 0) {
-      this.#onNotice(`${this.#leftAlone} chats were written by a newer Dormouse and are left alone.`);
+      const count = this.#leftAlone === 1 ? '1 chat was' : `${this.#leftAlone} chats were`;
+      this.#onNotice(`${count} written by a newer Dormouse and left alone.`);
     }
   }
 
-  #noteUnreadable(error: unknown): void {
-    this.#logger.warn('conversation not readable', { error: String(error) });
-    this.#onNotice(`A chat file could not be read: ${error instanceof Error ? error.message : String(error)}`);
+  #noteUnreadable(name: string, error: unknown): void {
+    this.#logger.warn('conversation not readable', { code: systemCode(error) ?? String(error) });
+    this.#onNotice(
+      `The chat file ${name} could not be read: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
 
   async #emptyTrash(): Promise<void> {
@@ -276,13 +295,6 @@ async function cutTornTail(file: FileHandle, goodBytes: number, size: number): P
 async function writeFully(file: FileHandle, bytes: Buffer, start: number): Promise<void> {
   for (let written = 0; written < bytes.length;) {
     written += (await file.write(bytes, written, bytes.length - written, start + written)).bytesWritten;
-  }
-}
-
-async function freeName(path: string): Promise<string> {
-  for (let number = 1; ; number++) {
-    const candidate = number === 1 ? path : `${path}-${number}`;
-    if ((await stat(candidate).catch(() => null)) === null) return candidate;
   }
 }
 

@@ -40,6 +40,8 @@ export type ParsedLog = {
   readonly records: readonly ConversationRecord[];
   /** Bytes up to the end of the last good line. What follows is a line that was being written. */
   readonly goodBytes: number;
+  /** The last good line is whole but lacks its line break. */
+  readonly endsOpen: boolean;
   /** Lines before the last good one that are no records. */
   readonly badLines: number;
   /** The version in the first line when it is higher than ours. */
@@ -47,8 +49,8 @@ export type ParsedLog = {
 };
 
 /**
- * Reads a log line by line. A last line without line break, or garbage and zero bytes after the last good line,
- * is a write that a crash or a power cut interrupted; garbage before it is damage.
+ * Reads a log line by line. Half a line, garbage or zero bytes after the last good line are a write that a crash or
+ * a power cut interrupted; garbage before it is damage.
  */
 export function parseLog(bytes: Buffer): ParsedLog {
   const records: ConversationRecord[] = [];
@@ -56,21 +58,23 @@ export function parseLog(bytes: Buffer): ParsedLog {
   let badLines = 0;
   let badSinceGood = 0;
   let newer: number | null = null;
+  let endsOpen = false;
   for (let start = 0; start < bytes.length;) {
     const lineBreak = bytes.indexOf(10, start);
-    if (lineBreak === -1) break;
-    const value = parseJson(bytes.toString('utf8', start, lineBreak));
+    const end = lineBreak === -1 ? bytes.length : lineBreak;
+    const value = parseJson(bytes.toString('utf8', start, end));
     const parsed = recordSchema.safeParse(value);
     if (start === 0) newer = newerVersion(value);
     if (parsed.success) {
       records.push(parsed.data);
       badLines += badSinceGood;
       badSinceGood = 0;
-      goodBytes = lineBreak + 1;
+      endsOpen = lineBreak === -1;
+      goodBytes = endsOpen ? end : end + 1;
     } else badSinceGood++;
-    start = lineBreak + 1;
+    start = end + 1;
   }
-  return { records, goodBytes, badLines, newer };
+  return { records, goodBytes, endsOpen, badLines, newer };
 }
 
 function parseJson(text: string): unknown {

@@ -52,8 +52,8 @@ export class DataFolderLock {
       url: null,
     };
     const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
-    await writeFile(draft, JSON.stringify(owner), { mode: 0o600, flag: 'wx' });
     try {
+      await writeFile(draft, JSON.stringify(owner), { mode: 0o600, flag: 'wx' });
       for (let attempt = 0; attempt < tries; attempt++) {
         if (await createFrom(draft, path, owner)) return { ok: true, lock: new DataFolderLock(path, owner) };
         const held = await readOwner(path);
@@ -71,6 +71,11 @@ export class DataFolderLock {
     return readOwner(join(folder, 'dormouse.lock'));
   }
 
+  /** Whether the folder still says that this process has it. It does not when the folder was deleted meanwhile. */
+  async isHeld(): Promise<boolean> {
+    return (await readOwner(this.#path))?.token === this.#owner.token;
+  }
+
   get token(): string {
     return this.#owner.token;
   }
@@ -83,8 +88,7 @@ export class DataFolderLock {
 
   /** Gives the folder back, unless somebody else has taken it meanwhile. */
   async release(): Promise<void> {
-    const held = await readOwner(this.#path);
-    if (held?.token === this.#owner.token) await rm(this.#path, { force: true });
+    if (await this.isHeld()) await rm(this.#path, { force: true });
   }
 }
 

@@ -1,5 +1,6 @@
 export { ConversationFiles } from './conversation-files.ts';
 export type { ConversationRecord } from './conversation-records.ts';
+export { DataFolder } from './data-folder.ts';
 export { DataFolderLock, type DataFolderOwner } from './data-folder-lock.ts';
 export { openLogFile, type LogFile, type LogLevel } from './log-file.ts';
 export { SettingsFile } from './settings-file.ts';

@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import log from 'electron-log/node';
 import type { LogFields, Logger } from '../base/index.ts';
 
@@ -20,7 +20,7 @@ export function openLogFile(dataFolder: string, level: LogLevel, onProblem: (mes
   const instance = log.create({ logId: path });
   // Without a name electron-log looks for a package.json around the current folder, and logs nothing where there is none.
   instance.transports.file.setAppName('dormouse');
-  instance.transports.console.level = false;
+  instance.transports.console = quietConsole(path, onProblem);
   instance.transports.file.resolvePathFn = () => path;
   instance.transports.file.maxSize = largestLogBytes;
   instance.transports.file.format = '[{y}-{m}-{d} {h}:{i}:{s}.{ms}{z}] [{level}] {text}';
@@ -33,6 +33,25 @@ export function openLogFile(dataFolder: string, level: LogLevel, onProblem: (mes
   }
   const write = (name: LogLevel) => (message: string, fields?: LogFields) => instance[name](lineOf(message, fields));
   return { path, logger: { error: write('error'), warn: write('warn'), info: write('info'), debug: write('debug') } };
+}
+
+/**
+ * electron-log tells its own trouble on the console, as a stack trace for each line that it cannot write. Here it is told
+ * once, in a sentence; a folder that was deleted is made again, so that the next line is written.
+ */
+function quietConsole(path: string, onProblem: (message: string) => void): typeof log.transports.console {
+  let told = false;
+  const hear = ({ data }: { readonly data: readonly unknown[] }) => {
+    const reason = data.find((each) => each instanceof Error)?.message ?? String(data[0]);
+    if (!told) onProblem(`The log cannot be written: ${reason}`);
+    told = true;
+    try {
+      mkdirSync(dirname(path), { recursive: true });
+    } catch {
+      // Told above.
+    }
+  };
+  return Object.assign(hear, log.transports.console, { level: false as const });
 }
 
 /** One line per entry, also when a field holds line breaks, so that entries cannot be forged. */

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { z } from 'zod';
 import { Emitter, SerialQueue, type Logger } from '../base/index.ts';
 import { defaultSettings, ok, settingsSchema, type Result, type Settings } from '../contract/index.ts';
-import { systemCode, writeAtomically } from './atomic-file.ts';
+import { freeName, systemCode, writeAtomically } from './atomic-file.ts';
 import { storageError } from './storage-error.ts';
 
 const fileSchema = z.looseObject({ version: z.number().int().min(1) });
@@ -15,6 +15,8 @@ export type SettingsFileOptions = {
   readonly path: string;
   readonly logger: Logger;
   readonly onNotice: (text: string) => void;
+  /** Asked before each write: whether this process has the right to write in the data folder. */
+  readonly ensureOwner: () => Promise<Result<void>>;
   /** Injected by tests; the product's own list is empty so far. */
   readonly migrations?: Migrations;
 };
@@ -23,6 +25,7 @@ export type SettingsFileOptions = {
 export class SettingsFile {
   readonly #path: string;
   readonly #logger: Logger;
+  readonly #ensureOwner: () => Promise<Result<void>>;
   readonly #version: number;
   readonly #queue = new SerialQueue();
   readonly #changes = new Emitter<Settings>();
@@ -30,9 +33,10 @@ export class SettingsFile {
   /** A file of a newer version is read as far as it is understood and never overwritten. */
   #readOnly = false;
 
-  private constructor({ path, logger, migrations = [] }: SettingsFileOptions) {
+  private constructor({ path, logger, ensureOwner, migrations = [] }: SettingsFileOptions) {
     this.#path = path;
     this.#logger = logger;
+    this.#ensureOwner = ensureOwner;
     this.#version = migrations.length + 1;
   }
 
@@ -64,6 +68,8 @@ export class SettingsFile {
     if (this.#readOnly) return ok(settings);
     return this.#queue.run(async () => {
       try {
+        const owned = await this.#ensureOwner();
+        if (!owned.ok) return owned;
         await mkdir(dirname(this.#path), { recursive: true });
         await writeAtomically(
           this.#path,
@@ -103,8 +109,9 @@ export class SettingsFile {
   }
 
   async #keepAside(onNotice: (text: string) => void): Promise<void> {
-    await rename(this.#path, `${this.#path}.broken`);
-    onNotice(`The settings file was broken, so defaults are used. It was kept as ${this.#path}.broken.`);
+    const aside = await freeName(`${this.#path}.broken`);
+    await rename(this.#path, aside);
+    onNotice(`The settings file was broken, so defaults are used. It was kept as ${aside}.`);
   }
 }
 

@@ -190,7 +190,7 @@ export function buildServer(options: Partial<ServerOptions> = {}, limits: Partia
       host: '127.0.0.1',
       port: 0,
       apiKey: null,
-      ownerToken: null,
+      ownerToken: () => null,
       corsOrigins: [],
       allowedHosts: [],
       version: '1.2.3',

@@ -7,6 +7,7 @@ import { ChatBench } from '../../support/chat-service.ts';
 import { unwrap } from '../../support/engine.ts';
 import { noTimings } from '../../support/scripted-engine.ts';
 import { temporaryFolder } from '../../support/temp-folder.ts';
+import { waitFor } from '../../support/wait-for.ts';
 
 let folder: string;
 let bench: ChatBench;
@@ -181,6 +182,35 @@ describe('rename, delete, options', () => {
     expect(await bench.ended(streamId)).toMatchObject({ status: 'done' });
   });
 
+  it('stops while its own model is loading, at once, and the load with it', async () => {
+    bench.engine.holdLoads = true;
+    const { conversationId, streamId } = unwrap(
+      await bench.chat.send({ text: 'Hello', options: { model: '/slow.gguf' } }),
+    );
+    await waitFor('the load', () => bench.engine.loading);
+    expect(bench.chat.stop(streamId)).toBe(true);
+    expect(await bench.ended(streamId)).toMatchObject({ status: 'stopped', text: '' });
+    expect(bench.engine.loading).toBe(false);
+    expect(bench.engine.requests).toEqual([]);
+    expect((await bench.chat.remove(conversationId)).ok).toBe(true);
+  });
+
+  it('deleting a chat whose answer ends slowly does not hold up the others', async () => {
+    const other = await bench.exchange('Other', 'x');
+    const { conversationId, streamId } = unwrap(await bench.chat.send({ text: 'Hello' }));
+    bench.engine.ignoreStops = true;
+    const removing = bench.chat.remove(conversationId);
+    unwrap(await bench.chat.rename(other.conversationId, 'Renamed meanwhile'));
+    await bench.engine.end(streamId);
+    expect((await removing).ok).toBe(true);
+  });
+
+  it('keeps a title on one line and in its own direction', async () => {
+    const { conversationId } = await bench.exchange('One', 'a');
+    const { title } = unwrap(await bench.chat.rename(conversationId, ' two\nlines\u202e and\u0007 more '));
+    expect(title).toBe('two lines and more');
+  });
+
   it('lists the latest first', async () => {
     const first = await bench.exchange('One', 'a');
     const second = await bench.exchange('Two', 'b');
@@ -232,6 +262,24 @@ describe('when the disk does not play along', () => {
     await bench.exchange('Two', 'b', conversationId);
     const again = await ChatBench.open(folder, 'x');
     expect((await again.messages(conversationId)).map(({ text }) => text)).toEqual(['Hello', 'Hi', 'Two', 'b']);
+  });
+
+  it('an answer that could not be saved is tried again by itself and at a clean end', async () => {
+    for (const way of ['by itself', 'at the end'] as const) {
+      const { conversationId, streamId } = unwrap(await bench.chat.send({ text: way }));
+      bench.engine.part(streamId, { kind: 'text', text: 'kept' });
+      renameSync(join(folder, 'conversations'), join(folder, 'away'));
+      writeFileSync(join(folder, 'conversations'), '');
+      await bench.engine.end(streamId);
+      await bench.ended(streamId);
+      rmSync(join(folder, 'conversations'));
+      renameSync(join(folder, 'away'), join(folder, 'conversations'));
+      const saved = () => bench.events.some((event) => event.type === 'notice' && event.text.includes('saved now'));
+      if (way === 'by itself') await waitFor('the next try', saved);
+      else await bench.close();
+      const again = await ChatBench.open(folder, 'x');
+      expect(await again.last(conversationId)).toMatchObject({ text: 'kept', status: 'done' });
+    }
   });
 });
 

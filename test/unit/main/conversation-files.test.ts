@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, readdirSync, readFileSync, statSync, utimesS
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { silentLogger } from '../../../src/main/base/index.ts';
-import type { Conversation, Message } from '../../../src/main/contract/index.ts';
+import { fail, ok, type Conversation, type Message } from '../../../src/main/contract/index.ts';
 import { lineOf, parseLog, recordsOf } from '../../../src/main/store/conversation-records.ts';
 import { ConversationFiles } from '../../../src/main/store/index.ts';
 import { unwrap } from '../../support/engine.ts';
@@ -16,7 +16,13 @@ beforeEach(() => {
 });
 
 const open = () =>
-  ConversationFiles.open({ folder, logger: silentLogger, now: Date.now, onNotice: (text) => notices.push(text) });
+  ConversationFiles.open({
+    folder,
+    logger: silentLogger,
+    now: Date.now,
+    onNotice: (text) => notices.push(text),
+    ensureOwner: () => Promise.resolve(ok()),
+  });
 const logOf = (id: string) => join(folder, `${id}.jsonl`);
 const textsOf = (conversation: Conversation) => conversation.messages.map(({ text }) => text);
 
@@ -50,7 +56,7 @@ describe('logs made by hand', () => {
     expect(notices).toEqual([]);
     const third = message('m3', 'third', { parentId: 'm2' });
     const whole = { ...read, messages: [...read.messages, third] };
-    unwrap(await files.append(() => whole, [{ type: 'message', message: third }], { sync: true }));
+    unwrap(await files.append(whole, [{ type: 'message', message: third }], { sync: true }));
     expect(parseLog(readFileSync(logOf('c')))).toMatchObject({ badLines: 0 });
     expect(textsOf(unwrap(await (await open()).read('c')))).toEqual(['first', 'second', 'third']);
   });
@@ -121,7 +127,7 @@ describe('logs made by hand', () => {
     const files = await open();
     expect(files.summaries()).toEqual([]);
     expect(readFileSync(logOf('c'), 'utf8')).toBe(newer);
-    expect(notices).toEqual(['1 chats were written by a newer Dormouse and are left alone.']);
+    expect(notices).toEqual(['1 chat was written by a newer Dormouse and left alone.']);
   });
 
   it('an answer without an end is lost, with all the parts that had come', async () => {
@@ -149,18 +155,34 @@ describe('logs made by hand', () => {
     appendFileSync(logOf('c'), `${lineOf({ type: 'message', message: foreign })}{"type":"mess`);
     const ours = message('m4', 'ours', { parentId: 'm2' });
     unwrap(
-      await files.append(
-        () => ({ ...read, messages: [...read.messages, ours] }),
-        [{ type: 'message', message: ours }],
-        { sync: true },
-      ),
+      await files.append({ ...read, messages: [...read.messages, ours] }, [{ type: 'message', message: ours }], {
+        sync: true,
+      }),
     );
     expect(textsOf(unwrap(await (await open()).read('c')))).toEqual(['first', 'second', 'from elsewhere', 'ours']);
   });
 
+  it('a whole last line without its line break counts, and the next one begins on a line of its own', async () => {
+    writeFileSync(logOf('c'), log(two).trimEnd());
+    const files = await open();
+    const read = unwrap(await files.read('c'));
+    expect(textsOf(read)).toEqual(['first', 'second']);
+    const third = message('m3', 'third', { parentId: 'm2' });
+    const whole = { ...read, messages: [...read.messages, third] };
+    unwrap(await files.append(whole, [{ type: 'message', message: third }], { sync: true }));
+    expect(textsOf(unwrap(await (await open()).read('c')))).toEqual(['first', 'second', 'third']);
+    expect(notices).toEqual([]);
+  });
+
+  it('a file that cannot be read is told, not passed over in silence', async () => {
+    mkdirSync(logOf('c'));
+    expect((await open()).summaries()).toEqual([]);
+    expect(notices[0]).toMatch(/c\.jsonl could not be read/);
+  });
+
   it('other files in the folder are nobody’s business', async () => {
     writeFileSync(join(folder, 'notes.txt'), 'x');
-    mkdirSync(join(folder, 'sub.jsonl'));
+
     writeFileSync(logOf('c'), log(two));
     const files = await open();
     expect(files.summaries()).toHaveLength(1);
@@ -209,12 +231,42 @@ describe('writing', () => {
     );
     const files = await open();
     const read = unwrap(await files.read('c'));
-    unwrap(await files.append(() => ({ ...read, title: 'New' }), [{ type: 'title', title: 'New' }], { sync: true }));
+    unwrap(await files.append({ ...read, title: 'New' }, [{ type: 'title', title: 'New' }], { sync: true }));
     expect(statSync(logOf('c')).size).toBeLessThan(10_000);
     expect(unwrap(await (await open()).read('c'))).toMatchObject({
       title: 'New',
       messages: [{ text: 'first' }, { text: done.text }],
     });
+  });
+
+  it('text that waits behind a whole write is not written twice', async () => {
+    const answer = (text: string) => message('m1', text, { role: 'assistant', status: 'streaming' });
+    const part = (text: string) => [{ type: 'part', id: 'm1', kind: 'text', text } as const];
+    const files = await open();
+    const writes = [
+      files.append(conversation('c', [answer('')]), [], { sync: true }),
+      files.append(conversation('c', [answer('one ')]), part('one '), { sync: false }),
+      files.append(conversation('c', [answer('one two ')]), part('two '), { sync: false }),
+    ];
+    await Promise.all(writes);
+    expect(textsOf(unwrap(await (await open()).read('c')))).toEqual(['one two ']);
+  });
+
+  it('nothing is written without the right to the folder, and everything once it is there', async () => {
+    let owner = false;
+    const refusal = fail('storage_failed', 'not ours');
+    const files = await ConversationFiles.open({
+      folder,
+      logger: silentLogger,
+      now: Date.now,
+      onNotice: (text) => notices.push(text),
+      ensureOwner: () => Promise.resolve(owner ? ok() : refusal),
+    });
+    expect(await files.append(two, [], { sync: true })).toEqual(refusal);
+    expect(readdirSync(folder)).not.toContain('c.jsonl');
+    owner = true;
+    unwrap(await files.append(two, [], { sync: true }));
+    expect(textsOf(unwrap(await (await open()).read('c')))).toEqual(['first', 'second']);
   });
 
   it('changes at once are all kept, in order', async () => {
@@ -224,7 +276,7 @@ describe('writing', () => {
       const added = message(`m${index}`, `text ${index}`);
       whole = { ...whole, messages: [...whole.messages, added] };
       const now = whole;
-      return files.append(() => now, [{ type: 'message', message: added }], { sync: index % 10 === 0 });
+      return files.append(now, [{ type: 'message', message: added }], { sync: index % 10 === 0 });
     });
     await Promise.all(writes);
     expect(textsOf(unwrap(await (await open()).read('c')))).toEqual(

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
 import { silentLogger } from '../../../src/main/base/index.ts';
-import { defaultSettings } from '../../../src/main/contract/index.ts';
+import { defaultSettings, ok } from '../../../src/main/contract/index.ts';
 import type { Migrations } from '../../../src/main/store/settings-file.ts';
 import { SettingsFile } from '../../../src/main/store/index.ts';
 import { unwrap } from '../../support/engine.ts';
@@ -16,7 +16,13 @@ beforeEach(() => {
 });
 
 const open = (migrations: Migrations = []) =>
-  SettingsFile.open({ path, logger: silentLogger, onNotice: (text) => notices.push(text), migrations });
+  SettingsFile.open({
+    path,
+    logger: silentLogger,
+    onNotice: (text) => notices.push(text),
+    ensureOwner: () => Promise.resolve(ok()),
+    migrations,
+  });
 
 function write(content: unknown): void {
   mkdirSync(join(path, '..'), { recursive: true });
@@ -42,6 +48,15 @@ it.each(['{"version":1,', '', '[]', 'null', '{"theme":"dark"}'])(
     expect(notices[0]).toContain('.broken');
   },
 );
+
+it('a second broken file does not overwrite the first that was kept', async () => {
+  write('first');
+  await open();
+  write('second');
+  await open();
+  expect(readFileSync(`${path}.broken`, 'utf8')).toBe('first');
+  expect(readFileSync(`${path}.broken-2`, 'utf8')).toBe('second');
+});
 
 it('one bad value loses itself, not its neighbours', async () => {
   write({ version: 1, theme: 'plaid', sidebarOpen: false });

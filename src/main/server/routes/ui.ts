@@ -25,7 +25,7 @@ export type UiDeps = {
   readonly rights: PageRights;
   readonly limits: ServerLimits;
   readonly host: string;
-  readonly ownerToken: string | null;
+  readonly ownerToken: () => string | null;
   readonly createLink: () => string;
 };
 
@@ -66,7 +66,8 @@ function openSession({ rights, limits }: UiDeps): Handler {
 function giveLink({ ownerToken, createLink }: UiDeps): Handler {
   return (context) => {
     const sent = context.req.header(ownerHeader);
-    if (ownerToken !== null && sent !== undefined && sameSecret(sent, ownerToken)) {
+    const token = ownerToken();
+    if (token !== null && sent !== undefined && sameSecret(sent, token)) {
       return jsonReply(ok({ link: createLink() }));
     }
     return jsonReply(fail('forbidden', 'Only the owner of this Dormouse can ask for a link.'), 403);
