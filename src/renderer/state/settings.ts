@@ -40,7 +40,7 @@ export class SettingsStore {
     if (result.ok && changes === this.#changes) this.store.setState({ settings: result.data });
   }
 
-  async set(change: Partial<Settings>): Promise<void> {
+  async set(change: Partial<Pick<Settings, 'theme' | 'sidebarOpen'>>): Promise<void> {
     const before = this.store.getState().settings;
     this.apply({ ...before, ...change });
     const changes = this.#changes;
