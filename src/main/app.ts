@@ -37,55 +37,31 @@ export type App = {
 
 /** Builds all services once and joins them. */
 export async function createApp(options: AppOptions): Promise<App> {
-  const { flags, shell, version, dataFolder } = options;
-  const { ensureOwner } = dataFolder;
-  const notices = [...options.notices];
-  const noticed = new Emitter<string>();
-  const onNotice = (text: string) => {
-    notices.push(text);
-    noticed.emit(text);
-  };
-  const log = openLogFile(dataFolder.path, flags['log-level'], onNotice);
-  const { logger } = log;
-  const settings = await SettingsFile.open({
-    path: join(dataFolder.path, 'settings.json'),
-    logger,
-    onNotice,
-    ensureOwner,
-  });
-  const folder = join(dataFolder.path, 'conversations');
-  const files = await ConversationFiles.open({ folder, logger, now: Date.now, onNotice, ensureOwner });
-  const engine = new LlamaEngine({ logger });
-  const common = { engine, flags, createId: randomUUID };
-  const builtinPath = join(options.appFolder, 'assets', 'models', 'dormouse-mini.gguf');
-  const models = new EngineModels({ engine, flags, builtinPath, settings });
-  const completions = new EngineCompletions(common);
-  const chat = new Conversations({ ...common, models, files, logger, now: Date.now });
+  const { shell, version, dataFolder } = options;
+  const notices = new Notices(options.notices);
+  const store = await openStore(options, notices.add);
+  const { logger, path: logFile } = store.log;
+  const services = createServices(options, store);
+  const { engine, models, completions, chat } = services;
   let serverUrl = '';
   const appInfo = () => ({
     version,
     shell,
-    logFile: log.path,
+    logFile,
     dataFolder: dataFolder.path,
     serverUrl,
-    notices: [...notices],
+    notices: [...notices.all],
   });
-  const router = new Router({ chat, models, settings, appInfo, onNotice: (hear) => noticed.on(hear), logger });
-
-  const server = createServer({
-    dispatcher: router,
-    models,
-    completions,
-    logger,
-    options: serverOptions(options),
-  });
+  const { settings, files } = store;
+  const router = new Router({ chat, models, settings, appInfo, onNotice: (hear) => notices.on(hear), logger });
+  const server = createServer({ dispatcher: router, models, completions, logger, options: serverOptions(options) });
 
   return {
     logger,
-    logFile: log.path,
+    logFile,
     onNotice(listener) {
-      for (const notice of notices) listener(notice);
-      noticed.on(listener);
+      for (const notice of notices.all) listener(notice);
+      notices.on(listener);
     },
     createLink: () => server.createLink(),
     async start() {
@@ -96,7 +72,7 @@ export async function createApp(options: AppOptions): Promise<App> {
         .publish(serverUrl)
         .catch((error: unknown) => logger.warn('lock not published', { error: String(error) }));
       logger.info('started', { version, shell, url: serverUrl });
-      void loadFirstModel(models, onNotice);
+      void loadFirstModel(models, notices.add);
       return started;
     },
     async close() {
@@ -109,6 +85,46 @@ export async function createApp(options: AppOptions): Promise<App> {
       logger.info('closed');
     },
   };
+}
+
+/** What a person should know although nobody asked: kept for pages that come later, told to those that are there. */
+class Notices {
+  readonly all: string[];
+  readonly #listeners = new Emitter<string>();
+
+  constructor(before: readonly string[]) {
+    this.all = [...before];
+  }
+
+  readonly add = (text: string): void => {
+    this.all.push(text);
+    this.#listeners.emit(text);
+  };
+
+  on(listener: (text: string) => void): () => void {
+    return this.#listeners.on(listener);
+  }
+}
+
+async function openStore({ flags, dataFolder }: AppOptions, onNotice: (text: string) => void) {
+  const { path, ensureOwner } = dataFolder;
+  const log = openLogFile(path, flags['log-level'], onNotice);
+  const common = { logger: log.logger, onNotice, ensureOwner };
+  const settings = await SettingsFile.open({ path: join(path, 'settings.json'), ...common });
+  const files = await ConversationFiles.open({ folder: join(path, 'conversations'), now: Date.now, ...common });
+  return { log, settings, files };
+}
+
+function createServices({ flags, appFolder }: AppOptions, store: Awaited<ReturnType<typeof openStore>>) {
+  const { settings, files } = store;
+  const { logger } = store.log;
+  const engine = new LlamaEngine({ logger });
+  const common = { engine, flags, createId: randomUUID };
+  const builtinPath = join(appFolder, 'assets', 'models', 'dormouse-mini.gguf');
+  const models = new EngineModels({ engine, flags, builtinPath, settings });
+  const completions = new EngineCompletions(common);
+  const chat = new Conversations({ ...common, models, files, logger, now: Date.now });
+  return { engine, models, completions, chat };
 }
 
 /** The page shows the progress. A last model that cannot be loaded any more gives way to the built-in one. */

@@ -5,6 +5,7 @@ import { AppProcess } from '../support/app-process.ts';
 import { browserTest as it } from '../support/chromium.ts';
 import { slowModelPath } from '../support/gguf.ts';
 import { chatOf, containsText, openChat } from '../support/page.ts';
+import { temporaryFolder } from '../support/temp-folder.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 let app: AppProcess;
@@ -170,5 +171,32 @@ describe('an answer that takes long', () => {
     await chat.message.press('Enter');
     await page.getByText('Connection lost').waitFor();
     expect(await chat.message.inputValue()).toBe('Is anybody there?');
+  });
+
+  it('survives the end of the process: what had come is kept and said to be cut', async ({ page, browser }) => {
+    const dataFolder = temporaryFolder();
+    const args = ['--temperature', '1', '--model', slowModelPath()];
+    const first = await AppProcess.start({ args, dataFolder });
+    const chat = await openChat(page, first.link);
+    await chat.message.fill('What is slow?');
+    await chat.message.press('Enter');
+    await waitFor('some text', async () => (await chat.answers.first().innerText()).length > 200);
+    const shown = (await chat.answers.first().innerText()).slice(0, 40);
+    // Text is on its way to the disk within half a second of its coming.
+    await waitFor('more text', async () => (await chat.answers.first().innerText()).length > 1500);
+    await first.kill();
+    await page.getByText('Connection lost').waitFor();
+
+    const second = await AppProcess.start({ args, dataFolder });
+    const later = await browser!.newPage();
+    const again = await openChat(later, second.link);
+    await later.getByRole('button', { name: /What is slow/ }).click();
+    await containsText(again.answers, 'Dormouse was closed while this answer was being written');
+    expect((await again.answers.first().innerText()).startsWith(shown.slice(0, 20))).toBe(true);
+    await again.message.fill('Go on');
+    await again.message.press('Enter');
+    await containsText(again.answers.nth(1), /\S/);
+    await later.close();
+    await second.stop();
   });
 });

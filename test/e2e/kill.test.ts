@@ -9,5 +9,6 @@ it(
     const report = await killRounds(12, 2026);
     await annotate(`${report.rounds} kills, ${report.sends} messages acknowledged, ${report.answersCut} answers cut`);
     expect(report.sends).toBeGreaterThan(10);
+    expect(report.answersCut).toBeGreaterThan(2);
   },
 );

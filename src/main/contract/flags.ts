@@ -18,7 +18,13 @@ export type Flag = FlagBase &
   (
     | { readonly type: 'switch'; readonly default: boolean }
     | { readonly type: 'text'; readonly default: string | null; readonly placeholder: string }
-    | { readonly type: 'list'; readonly default: readonly string[]; readonly placeholder: string }
+    | {
+        readonly type: 'list';
+        readonly default: readonly string[];
+        readonly placeholder: string;
+        /** What each value must look like; `placeholder` says it in words. */
+        readonly pattern?: RegExp;
+      }
     | { readonly type: 'choice'; readonly default: string; readonly choices: readonly string[] }
     | {
         readonly type: 'number';
@@ -42,7 +48,7 @@ export const flags = {
   host: { type: 'text', default: '127.0.0.1', placeholder: 'ADDRESS', group: 'server', reload: false, where: 'both', help: 'Address the server listens on. Beyond this computer an API key is required.' },
   port: { type: 'number', integer: true, unit: '', min: 0, max: 65535, words: [], default: 8089, group: 'server', reload: false, where: 'both', help: 'Port of the server; 0 takes any free one.' },
   'api-key': { type: 'text', default: null, placeholder: 'KEY', group: 'server', reload: false, where: 'both', help: 'Key that programs must send as "Authorization: Bearer KEY". The variable DORMOUSE_API_KEY does the same without showing the key in the process list.' },
-  'cors-origin': { type: 'list', default: [], placeholder: 'ORIGIN', group: 'server', reload: false, where: 'both', help: 'Web page origin that may call the API, such as http://localhost:3000. Can be given several times.' },
+  'cors-origin': { type: 'list', default: [], placeholder: 'ORIGIN', pattern: /^https?:\/\/[^\s\/?#@]+$/, group: 'server', reload: false, where: 'both', help: 'Web page origin that may call the API, such as http://localhost:3000. Can be given several times.' },
   'allowed-host': { type: 'list', default: [], placeholder: 'NAME', group: 'server', reload: false, where: 'both', help: 'Further host name under which the server may be addressed. Can be given several times.' },
   parallel: { type: 'number', integer: true, unit: 'sequences', min: 1, max: 16, words: [], default: 1, group: 'server', reload: true, where: 'both', planned: true, help: 'Requests answered at the same time.' },
 
@@ -144,8 +150,10 @@ export function parseFlagValue(
     case 'switch':
       return refuse();
     case 'text':
-    case 'list':
-      return text === '' ? refuse() : { ok: true, value: text };
+    case 'list': {
+      const pattern = flag.type === 'list' ? flag.pattern : undefined;
+      return text === '' || pattern?.test(text) === false ? refuse() : { ok: true, value: text };
+    }
     case 'choice':
       return flag.choices.includes(text) ? { ok: true, value: text } : refuse();
     case 'number': {

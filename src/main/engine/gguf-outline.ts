@@ -46,7 +46,7 @@ export async function checkGgufOutline(path: string): Promise<string | null> {
 }
 
 async function walk(reader: HeaderReader): Promise<void> {
-  await reader.skip(8);
+  reader.skip(8);
   const tensors = await reader.count('tensors');
   const entries = await reader.count('entries');
   for (let index = 0; index < entries; index++) {
@@ -57,12 +57,12 @@ async function walk(reader: HeaderReader): Promise<void> {
     await skipString(reader);
     const dimensions = await reader.uint32();
     if (dimensions > mostDimensions) throw new BadHeader(`a tensor has ${dimensions} dimensions`);
-    await reader.skip(8 * dimensions + 4 + 8);
+    reader.skip(8 * dimensions + 4 + 8);
   }
 }
 
 async function skipString(reader: HeaderReader): Promise<void> {
-  await reader.skip(await reader.length());
+  reader.skip(await reader.length());
 }
 
 async function skipValue(reader: HeaderReader, type: number): Promise<void> {
@@ -94,7 +94,7 @@ class HeaderReader {
     this.#end = end;
   }
 
-  async skip(bytes: number): Promise<void> {
+  skip(bytes: number): void {
     if (this.#at + bytes > this.#end) throw new BadHeader('it ends in the middle');
     this.#at += bytes;
   }
@@ -118,7 +118,7 @@ class HeaderReader {
 
   async #bytes(count: number): Promise<Buffer> {
     const start = this.#at;
-    await this.skip(count);
+    this.skip(count);
     if (start < this.#windowStart || start + count > this.#windowStart + this.#window.length) {
       const window = Buffer.alloc(Math.min(windowBytes, this.#end - start));
       const { bytesRead } = await this.#file.read(window, 0, window.length, start);

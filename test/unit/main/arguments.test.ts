@@ -46,6 +46,8 @@ describe('command line', () => {
     [['--temperature', 'NaN'], /--temperature "NaN".*0 to 5/],
     [['--temperature', 'Infinity'], /--temperature/],
     [['--gpu', 'amd'], /--gpu "amd".*auto, cuda, vulkan, metal, off/],
+    [['--cors-origin', 'notaurl'], /--cors-origin "notaurl".*ORIGIN/],
+    [['--cors-origin', 'http://a/path'], /--cors-origin/],
     [['--port'], /--port needs a value/],
     [['--port', '1', '--port', '2'], /--port is given 2 times/],
     [['--serve=yes'], /--serve takes no value/],
