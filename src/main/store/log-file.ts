@@ -20,7 +20,9 @@ export function openLogFile(dataFolder: string, level: LogLevel, onProblem: (mes
   const instance = log.create({ logId: path });
   // Without a name electron-log looks for a package.json around the current folder, and logs nothing where there is none.
   instance.transports.file.setAppName('dormouse');
-  instance.transports.console = quietConsole(path, onProblem);
+  // Trouble with files is told through the first instance there is, which is the module's own.
+  log.transports.console = quietConsole(path, onProblem);
+  instance.transports.console.level = false;
   instance.transports.file.resolvePathFn = () => path;
   instance.transports.file.maxSize = largestLogBytes;
   instance.transports.file.format = '[{y}-{m}-{d} {h}:{i}:{s}.{ms}{z}] [{level}] {text}';

@@ -1,6 +1,6 @@
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { openLogFile } from '../../../src/main/store/index.ts';
 import { temporaryFolder } from '../../support/temp-folder.ts';
 
@@ -41,4 +41,19 @@ it('tells a folder that cannot be written, and goes on without a log', () => {
   logger.info('into the void');
   expect(problems).toHaveLength(1);
   mkdirSync(join(folder, 'other'));
+});
+
+it('tells a disk that fills up once and in words, and makes a deleted folder again (a stack trace per line before)', () => {
+  const folder = temporaryFolder();
+  const problems: string[] = [];
+  const { logger, path } = openLogFile(folder, 'info', (problem) => problems.push(problem));
+  logger.info('before');
+  rmSync(join(folder, 'logs'), { recursive: true });
+  const printed = vi.spyOn(console, 'error');
+  logger.info('lost');
+  logger.info('after');
+  expect(printed).not.toHaveBeenCalled();
+  expect(problems).toHaveLength(1);
+  expect(problems[0]).toMatch(/The log cannot be written: .*ENOENT/);
+  expect(readFileSync(path, 'utf8')).toContain('after');
 });
