@@ -58,18 +58,30 @@ void Governor::settle(Account& account, std::uint64_t now) noexcept {
     if (account.lost_ns >= kLateNs && account.lost_ns * 2 > account.gained_ns) {
         account.benched = true;
         ++benched_;
-        account.probe_at = now + account.pause_ns;
-        account.pause_ns = std::min(kLongestPauseNs, account.pause_ns * 2);
+        pause(account, now, std::min(kLongestPauseNs, account.lost_ns * kPausePerLoss));
         account.gained_ns = 0;
         account.lost_ns = 0;
-        update_next_probe();
     } else if (account.pause_ns > kFirstPauseNs && now - account.active_since >= kProbationNs) {
         account.pause_ns = std::max(kFirstPauseNs, account.pause_ns / 2);
         account.active_since = now;
     }
 }
 
-void Governor::probe(std::uint32_t worker, std::uint64_t now) noexcept {
+void Governor::pause(Account& account, std::uint64_t now, std::uint64_t at_least) noexcept {
+    account.probe_at = now + std::max(account.pause_ns, at_least);
+    account.pause_ns = std::min(kLongestPauseNs, account.pause_ns * 2);
+    update_next_probe();
+}
+
+void Governor::rehearsal_failed(std::uint32_t worker, std::uint64_t now) noexcept {
+    Account& account = accounts_[worker];
+    if (!account.benched) return;
+    ++probes_;
+    pressure_ = std::min(kMaxPressure, pressure_ + kPressurePerLate);
+    pause(account, now, 0);
+}
+
+void Governor::take_back(std::uint32_t worker, std::uint64_t now) noexcept {
     Account& account = accounts_[worker];
     if (!account.benched) return;
     account.benched = false;

@@ -29,6 +29,8 @@ struct PoolOptions {
     /// More threads than cores: nobody spins, as the one that is waited for needs the core. kSpinAlways still does.
     bool oversubscribed = false;
     bool govern = true;
+    /// How long a benched worker rehearses before it takes part again.
+    std::uint64_t rehearsal_ns = Governor::kRehearsalNs;
     /// How long a wait inside an epoch spins before it blocks.
     std::uint64_t in_phase_spin_ns = 30'000;
     /// Without any finished chunk for this long a run is given up as stalled.
@@ -100,6 +102,8 @@ class PoolCore {
     using Gate = SleepGate<Policy>;
     using Point = typename Policy::Point;
 
+    enum class Rehearsal : std::uint8_t { none, asked, passed, failed };
+
     struct alignas(kCacheLine) Worker {
         std::uint32_t thread_index = 0;
         std::thread thread;
@@ -109,8 +113,13 @@ class PoolCore {
         alignas(kCacheLine) WorkerClock clock;
         std::atomic<std::uint64_t> wakes{0};
         std::atomic<std::uint64_t> chunks{0};
-        /// Host only: `chunks` when the governor's window opened.
-        alignas(kCacheLine) std::uint64_t chunks_before = 0;
+        /// How often its core was found to have been away while it was spinning.
+        std::atomic<std::uint64_t> gaps{0};
+        /// Set to `asked` by the host, to the outcome by the worker.
+        alignas(kCacheLine) std::atomic<Rehearsal> rehearsal{Rehearsal::none};
+        /// Host only: `chunks` and `gaps` when the governor's window opened.
+        std::uint64_t chunks_before = 0;
+        std::uint64_t gaps_before = 0;
     };
 
     explicit PoolCore(const PoolOptions& options)
@@ -129,6 +138,7 @@ class PoolCore {
     void take_part(Worker& worker, std::uint32_t epoch);
     void wait_at_gate(Worker& worker, std::uint32_t epoch, std::uint32_t gate);
     void sit_out(Worker& worker);
+    bool rehearse() const noexcept;
 
     // Host side (pool-core-host.h)
     RunStatus compute(std::uint32_t epoch, const std::atomic<bool>* stop);
@@ -140,7 +150,7 @@ class PoolCore {
     RunStatus give_up();
     void govern(std::uint64_t now);
     void close_window(std::uint64_t now);
-    void take_back(std::uint64_t now);
+    void look_at_bench(std::uint64_t now);
     void apply_spin() noexcept;
 
     /// Computes a claimed chunk and counts it.

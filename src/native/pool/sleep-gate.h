@@ -65,12 +65,13 @@ class SleepGate {
         condition_.notify_all();
     }
 
-    /// A worker's wait for another epoch than `seen`. `on_sleep` is called when the spin is over.
+    /// A worker's wait for another epoch than `seen`. `on_sleep` is called when the spin is over, `on_gap` when the clock
+    /// shows that the core was away meanwhile.
     /// Returns the epoch, never twice the same; all that the host wrote before publishing it is visible.
-    template <class OnSleep>
-    std::uint32_t wait(std::uint32_t seen, Woken& woken, OnSleep&& on_sleep) {
+    template <class OnGap, class OnSleep>
+    std::uint32_t wait(std::uint32_t seen, Woken& woken, OnGap&& on_gap, OnSleep&& on_sleep) {
         std::uint32_t now;
-        if (spin(seen, now)) {
+        if (spin(seen, now, on_gap)) {
             woken = Woken::spinning;
             return now;
         }
@@ -91,21 +92,29 @@ class SleepGate {
     static constexpr std::uint32_t kPausesPerClockRead = 1'024;
     static constexpr std::uint32_t kPausesPerParkRead = 64;
     static constexpr std::uint32_t kLockTries = 500;
+    /// 1,024 pauses take 15 to 60 us; a core that was away for this long was somebody else's.
+    static constexpr std::uint64_t kGapNs = 500'000;
 
     /// Returns whether the epoch changed before the budget was used up.
-    bool spin(std::uint32_t seen, std::uint32_t& now) const noexcept {
+    template <class OnGap>
+    bool spin(std::uint32_t seen, std::uint32_t& now, OnGap&& on_gap) const noexcept {
         // Acquire: what the host wrote before it published is visible. Nothing else is decided by this read, since a
         // worker that misses the newest epoch here looks again or goes to W2.
         if ((now = epoch_.load(std::memory_order_acquire)) != seen) return true;
         if (spin_ns() == 0) return false;
         const std::uint64_t started = now_ns();
+        std::uint64_t last = started;
         for (std::uint32_t pauses = 1;; ++pauses) {
             if ((now = epoch_.load(std::memory_order_acquire)) != seen) return true;
             cpu_pause();
             if (pauses % kPausesPerParkRead != 0) continue;
             if (parked_.load(std::memory_order_relaxed) == (kParkedBit | seen)) return false;
+            if (pauses % kPausesPerClockRead != 0) continue;
+            const std::uint64_t clock = now_ns();
+            if (clock - last > kGapNs) on_gap();
+            last = clock;
             // The budget is read anew each time: it shrinks under our feet when the machine gets busy.
-            if (pauses % kPausesPerClockRead == 0 && now_ns() - started >= spin_ns()) return false;
+            if (clock - started >= spin_ns()) return false;
         }
     }
 

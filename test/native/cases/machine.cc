@@ -241,7 +241,7 @@ TEST("probes get rarer while the machine stays busy and frequent again when it i
         CHECK(pause <= Governor::kLongestPauseNs);
         CHECK(governor.any_probe_due(now));
         last_pause = pause;
-        governor.probe(0, now);
+        governor.take_back(0, now);
         CHECK(!governor.benched(0) && !governor.any_probe_due(now));
     }
     CHECK_EQUAL(last_pause, Governor::kLongestPauseNs);
@@ -250,7 +250,37 @@ TEST("probes get rarer while the machine stays busy and frequent again when it i
     for (int late = 0; late < 4; ++late) governor.on_late(0, 4 * kMs);
     governor.close_window(now, 25'000, &few);
     CHECK(governor.benched(0));
-    CHECK(governor.wants_probe(0, now + Governor::kFirstPauseNs));
+    CHECK(governor.wants_probe(0, now + 16 * kMs * Governor::kPausePerLoss));
+}
+
+TEST("a failed rehearsal lengthens the pause and costs the host nothing", "a busy machine rehearsed on at full rate for ever") {
+    Governor governor(1);
+    const Governor::Share few{4};
+    std::uint64_t now = 1'000 * kMs;
+    governor.on_late(0, kMs);
+    governor.close_window(now, 25'000, &few);
+    std::uint64_t last_pause = 0;
+    for (int round = 0; round < 6; ++round) {
+        const std::uint64_t before = now;
+        while (!governor.wants_probe(0, now)) now += kMs;
+        CHECK(round == 0 || now - before >= last_pause);
+        last_pause = now - before;
+        governor.rehearsal_failed(0, now);
+        CHECK(governor.benched(0));
+    }
+    CHECK(last_pause >= 400 * kMs);
+    CHECK_EQUAL(governor.lost_ns(), kMs);
+    CHECK_EQUAL(governor.probes(), 6ULL);
+}
+
+TEST("a dear fault means a long pause", "a worker that passes rehearsals and loses a time slice in earnest, again and again") {
+    Governor governor(1);
+    const Governor::Share few{4};
+    const std::uint64_t now = 1'000 * kMs;
+    governor.on_late(0, 50 * kMs);
+    governor.close_window(now, 25'000, &few);
+    CHECK(!governor.wants_probe(0, now + 900 * kMs));
+    CHECK(governor.wants_probe(0, now + 1'000 * kMs));
 }
 
 TEST("the spin shrinks while the machine is oversubscribed", "20 ms of spinning on a core that someone else needs") {
@@ -272,6 +302,7 @@ TEST("the spin shrinks while the machine is oversubscribed", "20 ms of spinning 
 TEST("a worker that loses its core is benched and taken back", "a governor that never hears of stragglers, or never forgives") {
     PoolOptions options;
     options.threads = 2;
+    options.rehearsal_ns = 0;  // passes on any machine
     auto pool = TestPool::create(options);
     // The worker is descheduled in its chunk, time after time: the one place where a test sleeps.
     const auto straggle = [](void*, std::uint32_t, std::uint32_t thread_index) {

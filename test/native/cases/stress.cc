@@ -74,6 +74,7 @@ void stress(const Mix& mix, std::uint32_t hosts = 1) {
     options.spin_ns = mix.spin_ns;
     options.govern = mix.govern;
     options.oversubscribed = mix.oversubscribed;
+    options.rehearsal_ns = 100'000;
     auto pool = ExpertPool::create(options);
     const auto epochs = static_cast<std::uint32_t>(mix.epochs * test_scale());
     const auto seed = std::uint64_t{0x9e3779b97f4a7c15} + mix.threads * 77 + mix.spin_ns;
