@@ -63,6 +63,7 @@ class Governor {
     struct Account {
         std::uint64_t gained_ns = 0;
         std::uint64_t lost_ns = 0;
+        std::uint64_t since_fade_ns = 0;
         std::uint64_t pause_ns = kFirstPauseNs;
         std::uint64_t probe_at = 0;
         std::uint64_t active_since = 0;
@@ -75,7 +76,6 @@ class Governor {
 
     std::vector<Account> accounts_;
     std::uint64_t window_ends_ = 0;
-    std::uint64_t last_window_ = 0;
     std::uint64_t next_probe_ = UINT64_MAX;
     std::uint64_t probes_ = 0;
     std::uint64_t lost_ns_ = 0;

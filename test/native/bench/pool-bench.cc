@@ -3,6 +3,7 @@
 //   calibrate                 work units per microsecond on this core
 //   latency --gap-us G        publish-to-start and run-to-done after idle gaps
 //   throughput --ms N         layers of three phases per second
+//   pair --ms N --pairs N     the same, by turns with --threads and with --against threads
 //   idle --ms N               how soon all workers sleep, and CPU time from 100 ms after the last job
 //   burn --ms N               keeps one core busy
 // Options: --pool dormouse|atomic-wait|condvar|spin --threads N --pin 0|1 --spin-us N|always --epochs N --chunks N
@@ -27,6 +28,8 @@ struct Arguments {
     std::string command;
     std::string pool = "dormouse";
     std::uint32_t threads = 2;
+    std::uint32_t against = 1;
+    std::uint32_t pairs = 10;
     bool pin = true;
     bool govern = true;
     std::uint64_t spin_ns = kSpinBeforeSleep;
@@ -46,6 +49,8 @@ bool parse(int argc, char** argv, Arguments& arguments) {
         const std::uint64_t value = std::strtoull(text, nullptr, 10);
         if (name == "--pool") arguments.pool = text;
         else if (name == "--threads") arguments.threads = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, value));
+        else if (name == "--against") arguments.against = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, value));
+        else if (name == "--pairs") arguments.pairs = static_cast<std::uint32_t>(value);
         else if (name == "--pin") arguments.pin = value != 0;
         else if (name == "--govern") arguments.govern = value != 0;
         else if (name == "--spin-us") arguments.spin_ns = std::strcmp(text, "always") == 0 ? kSpinAlways : value * 1'000;
@@ -142,6 +147,10 @@ double percentile(std::vector<std::uint64_t>& sorted, double share) {
 
 void print_percentiles(const char* name, std::vector<std::uint64_t>& values) {
     std::sort(values.begin(), values.end());
+    if (values.empty()) {
+        std::printf("\"%s\":null,", name);
+        return;
+    }
     std::printf("\"%s\":{\"p50\":%.2f,\"p99\":%.2f,\"p999\":%.2f,\"count\":%zu},", name, percentile(values, 0.5),
                 percentile(values, 0.99), percentile(values, 0.999), values.size());
 }
@@ -171,9 +180,9 @@ void measure_latency(Bench& bench) {
     std::printf("\"cores\":%.4f}\n", cores);
 }
 
-void measure_throughput(Bench& bench) {
+/// Layers per second.
+double run_layers(Bench& bench) {
     const std::uint64_t began = now_ns();
-    const std::uint64_t cpu = process_cpu_ns();
     std::uint64_t layers = 0;
     while (now_ns() - began < bench.arguments.ms * 1'000'000) {
         // As the engine does it: pinned while a token's graph runs, some tens of layers.
@@ -182,8 +191,15 @@ void measure_throughput(Bench& bench) {
         for (int layer = 0; layer < 8; ++layer) bench.run_layer();
         layers += 8;
     }
+    return static_cast<double>(layers) * 1e9 / static_cast<double>(now_ns() - began);
+}
+
+void measure_throughput(Bench& bench) {
+    const std::uint64_t began = now_ns();
+    const std::uint64_t cpu = process_cpu_ns();
+    const double speed = run_layers(bench);
     const std::uint64_t spent = now_ns() - began;
-    std::printf("{\"layersPerSecond\":%.2f,\"cores\":%.4f", static_cast<double>(layers) * 1e9 / static_cast<double>(spent),
+    std::printf("{\"layersPerSecond\":%.2f,\"cores\":%.4f", speed,
                 static_cast<double>(process_cpu_ns() - cpu) / static_cast<double>(spent));
     if (bench.pool) {
         const PoolStats stats = bench.pool->stats();
@@ -191,6 +207,24 @@ void measure_throughput(Bench& bench) {
                     static_cast<double>(stats.governor.lost_ns) / 1e6, stats.governor.benched);
     }
     std::printf("}\n");
+}
+
+/// Both pools in one process and by turns, so that each pair sees the same neighbours.
+void measure_pairs(Bench& bench) {
+    Arguments other = bench.arguments;
+    other.threads = other.against;
+    Bench against(other);
+    std::string values[2];
+    for (std::uint32_t pair = 0; pair < bench.arguments.pairs; ++pair) {
+        for (int turn = 0; turn < 2; ++turn) {
+            const bool first = (pair % 2 == 0) == (turn == 0);
+            std::string& list = values[first ? 0 : 1];
+            if (!list.empty()) list += ',';
+            list += std::to_string(run_layers(first ? bench : against));
+            if (bench.pool) bench.pool->park();
+        }
+    }
+    std::printf("{\"values\":[%s],\"against\":[%s]}\n", values[0].c_str(), values[1].c_str());
 }
 
 void measure_idle(Bench& bench) {
@@ -230,7 +264,7 @@ void calibrate() {
 int main(int argc, char** argv) {
     Arguments arguments;
     if (!parse(argc, argv, arguments)) {
-        std::fprintf(stderr, "usage: pool-bench calibrate|latency|throughput|idle|burn [--option value]...\n");
+        std::fprintf(stderr, "usage: pool-bench calibrate|latency|throughput|pair|idle|burn [--option value]...\n");
         return 2;
     }
     if (arguments.command == "calibrate") {
@@ -249,6 +283,7 @@ int main(int argc, char** argv) {
     }
     if (arguments.command == "latency") measure_latency(bench);
     else if (arguments.command == "throughput") measure_throughput(bench);
+    else if (arguments.command == "pair") measure_pairs(bench);
     else if (arguments.command == "idle") measure_idle(bench);
     else return 2;
     return 0;
