@@ -62,19 +62,21 @@ export function addonState() {
   return readStamp('release', 'failed') === hash ? 'failed' : 'stale';
 }
 
-/**
- * Builds the addon when it is stale. The app runs without it, so nothing here is fatal.
- * @returns a sentence on why there is none, or undefined.
- */
-export async function buildAddon() {
+/** @returns a sentence on why there is no addon, or undefined. */
+export function whyNoAddon() {
   switch (addonState()) {
-    case 'fresh':
-      return undefined;
     case 'no-tools':
       return explainMissing(missingTools());
     case 'failed':
-      return sentenceOfFailure();
+      return `The expert pool could not be compiled (the compiler's words are in ${relative(root, logPath())}). Dormouse computes on llama.cpp's own threads instead.`;
+    default:
+      return undefined;
   }
+}
+
+/** Builds the addon when it is stale. The app runs without it, so a failure is only noted: see `whyNoAddon`. */
+export async function buildAddon() {
+  if (addonState() !== 'stale') return;
   const hash = hashOf(addonInputs);
   const progress = new Progress('Building the expert pool', ' (half a minute, once)');
   const timer = setInterval(() => progress.update('compiling'), 1000);
@@ -88,12 +90,11 @@ export async function buildAddon() {
   if (result.code === 0) {
     progress.end(`Built the expert pool in ${progress.seconds} s.`);
     writeStamp('release', 'addon', hash);
-    return undefined;
+    return;
   }
   progress.end('Could not build the expert pool.');
   writeFileSync(logPath(), result.output);
   writeStamp('release', 'failed', hash);
-  return sentenceOfFailure();
 }
 
 /** Builds the test programs and pool-bench of one preset, or throws what the compiler said. */
@@ -126,9 +127,6 @@ async function cmake(preset, targets) {
 }
 
 const logPath = () => join(buildFolder, 'native', 'release', 'build.log');
-const sentenceOfFailure = () =>
-  `The expert pool could not be compiled (the compiler's words are in ${relative(root, logPath())}). Dormouse computes on llama.cpp's own threads instead.`;
-
 const stampPath = (preset, name) => join(buildFolder, 'native', preset, `${name}.stamp`);
 
 function readStamp(preset, name) {

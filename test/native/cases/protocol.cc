@@ -265,6 +265,35 @@ TEST("the host finishes alone while workers are held up", "phase gates that need
     TestPolicy::hook.store(nullptr);
 }
 
+TEST("a publish meets a worker that is falling asleep", "a host that waits for a mutex whose holder lost its core, or a worker that sleeps through the publish")  {
+    // Held between counting itself as a sleeper and looking at the epoch, with the mutex in hand.
+    static std::atomic<bool> falling{false};
+    static std::atomic<bool> held{true};
+    falling = false;
+    held = true;
+    TestPolicy::hook.store([](TestPoint point, std::uint32_t) {
+        if (point != TestPoint::before_sleep) return;
+        falling = true;
+        eventually("released", [] { return !held.load(); });
+    });
+    {
+        auto pool = TestPool::create(with_threads(2, 0));
+        eventually("falling asleep", [] { return falling.load(); });
+        ChunkCounter counter(10);
+        CHECK(pool->run(ChunkCounter::compute, &counter, 10) == RunStatus::completed);
+        counter.check_each_once(10);
+        // The next run needs the worker: it must not have slept through, and the second publish finds the mutex taken.
+        Latch latch;
+        std::thread host([&] { CHECK(pool->run(Latch::compute, &latch, 2) == RunStatus::completed); });
+        eventually("the host is inside", [&] { return latch.inside.load() == 1; });
+        held = false;
+        eventually("the worker too", [&] { return latch.inside.load() == 2; });
+        latch.open.store(true);
+        host.join();
+    }
+    TestPolicy::hook.store(nullptr);
+}
+
 TEST("a hung worker is diagnosed and the pool goes on", "a silent hang; or freed memory under a worker that comes back") {
     PoolOptions options = with_threads(3);
     options.stall_limit_ns = 200'000'000;
