@@ -39,7 +39,8 @@ export function missingTools() {
 
 /** One sentence on what to install, in this system's words. */
 export function explainMissing(missing) {
-  const what = missing.map((name) => (name === 'g++' ? 'a C++ compiler' : name)).join(' and ');
+  const names = missing.map((name) => (name === 'g++' ? 'a C++ compiler' : name));
+  const what = [...(names.length > 1 ? [names.slice(0, -1).join(', ')] : []), names.at(-1)].join(' and ');
   return `The expert pool is not built, as ${what} ${missing.length > 1 ? 'are' : 'is'} missing (${installHint(missing)}). Dormouse computes on llama.cpp's own threads instead.`;
 }
 

@@ -12,9 +12,7 @@
 #elif defined(__APPLE__)
 #include <sys/sysctl.h>
 #elif defined(_WIN32)
-#define WIN32_LEAN_AND_MEAN
-#define NOMINMAX
-#include <windows.h>
+#include "windows-header.h"
 #endif
 
 namespace dormouse {
@@ -60,6 +58,7 @@ bool contains(const std::vector<std::uint32_t>& list, std::uint32_t cpu) {
     return std::find(list.begin(), list.end(), cpu) != list.end();
 }
 
+#if !defined(__APPLE__) && !defined(_WIN32)
 std::string cpu_folder(std::uint32_t cpu) { return "/sys/devices/system/cpu/cpu" + std::to_string(cpu); }
 
 /// Logical cores that share `cpu`'s physical core, itself included.
@@ -92,7 +91,7 @@ void mark_efficiency_cores(const MachineReader& reader, std::vector<Core>& cores
     for (std::size_t index = 0; index < cores.size(); ++index) cores[index].performance = capacities[index] * 3 >= most * 2;
 }
 
-#if defined(__APPLE__)
+#elif defined(__APPLE__)
 // macOS has no pinning, so only the numbers matter: performance cores first, then the rest.
 std::vector<Core> apple_cores() {
     const auto number = [](const char* name) {
