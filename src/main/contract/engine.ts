@@ -27,6 +27,29 @@ export const modelInfoSchema = z.object({
 });
 export type ModelInfo = z.infer<typeof modelInfoSchema>;
 
+/** Workers compute, spin for a moment after work, then block and cost nothing. */
+export const sleepStepSchema = z.enum(['computing', 'spinning', 'asleep']);
+export type SleepStep = z.infer<typeof sleepStepSchema>;
+
+export const poolStatusSchema = z.object({
+  /** Whether the sleeping pool computes the experts; else llama.cpp's own CPU path does, for `reason`. */
+  installed: z.boolean(),
+  reason: z.string().nullable(),
+  /** Host and workers. */
+  threads: z.number().int(),
+  spinMs: z.union([z.number(), z.literal('always')]),
+});
+export type PoolStatus = z.infer<typeof poolStatusSchema>;
+
+export const sleepStatusSchema = z.object({
+  step: sleepStepSchema,
+  /** Unix time in ms at which `step` began. */
+  since: z.number(),
+  /** CPU time of the whole process over the last 10 s without work, in cores; null until it was measured. */
+  cores: z.number().nullable(),
+});
+export type SleepStatus = z.infer<typeof sleepStatusSchema>;
+
 export const engineStatusSchema = z.object({
   state: engineStateSchema,
   /** Unix time in ms at which `state` began. */
@@ -40,6 +63,10 @@ export const engineStatusSchema = z.object({
   tokensPerSecond: z.number().nullable(),
   /** Generations that wait for their turn. */
   waiting: z.number().int().nonnegative(),
+  /** null until llama.cpp was started. */
+  pool: poolStatusSchema.nullable(),
+  /** null while there is no pool to look at. */
+  sleep: sleepStatusSchema.nullable(),
   /** Why the last load failed. The previous model, if any, is still loaded. */
   error: appErrorSchema.nullable(),
 });
