@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { Emitter, type Logger } from './base/index.ts';
 import type { AppInfo, FlagValues, Result } from './contract/index.ts';
-import { LlamaEngine } from './engine/index.ts';
+import { addonPath, LlamaEngine, loadExpertPoolAddon } from './engine/index.ts';
 import { Router } from './ipc/index.ts';
 import { createServer } from './server/index.ts';
 import { Conversations, EngineCompletions, EngineModels } from './services/index.ts';
@@ -41,7 +41,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const notices = new Notices(options.notices);
   const store = await openStore(options, notices.add);
   const { logger, path: logFile } = store.log;
-  const services = createServices(options, store);
+  const services = createServices(options, store, notices.add);
   const { engine, models, completions, chat } = services;
   let serverUrl = '';
   const appInfo = () => ({
@@ -115,10 +115,17 @@ async function openStore({ flags, dataFolder }: AppOptions, onNotice: (text: str
   return { log, settings, files };
 }
 
-function createServices({ flags, appFolder }: AppOptions, store: Awaited<ReturnType<typeof openStore>>) {
+function createServices(
+  { flags, appFolder }: AppOptions,
+  store: Awaited<ReturnType<typeof openStore>>,
+  onNotice: (text: string) => void,
+) {
   const { settings, files } = store;
   const { logger } = store.log;
-  const engine = new LlamaEngine({ logger });
+  const addon = loadExpertPoolAddon(addonPath(appFolder));
+  if (!addon.ok) onNotice(`${addon.error.message} ${addon.error.hint} Until then llama.cpp computes by itself.`);
+  const middleware = addon.ok ? addon.middleware : { missing: addon.error.message };
+  const engine = new LlamaEngine({ logger, middleware });
   const common = { engine, flags, createId: randomUUID };
   const builtinPath = join(appFolder, 'assets', 'models', 'dormouse-mini.gguf');
   const models = new EngineModels({ engine, flags, builtinPath, settings });

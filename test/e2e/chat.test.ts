@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect } from 'vitest';
 import { AppProcess } from '../support/app-process.ts';
 import { browserTest as it } from '../support/chromium.ts';
 import { slowModelPath } from '../support/gguf.ts';
-import { chatOf, containsText, openChat } from '../support/page.ts';
+import { atRest, chatOf, containsText, openChat } from '../support/page.ts';
 import { temporaryFolder } from '../support/temp-folder.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -122,7 +122,7 @@ describe('an answer that takes long', () => {
     await containsText(chat.state, 'Generating');
     await page.keyboard.press('Escape');
     await containsText(chat.answers, 'stopped by you');
-    await containsText(chat.state, 'Ready');
+    await containsText(chat.state, atRest);
     const kept = await chat.answers.first().innerText();
     await chat.message.fill('And now?');
     await chat.message.press('Enter');
@@ -140,13 +140,13 @@ describe('an answer that takes long', () => {
     await containsText(chat.state, 'Reading the prompt');
     await chat.stop.click();
     await containsText(chat.answers, /stopped/i);
-    await containsText(chat.state, 'Ready');
+    await containsText(chat.state, atRest);
     await chat.newChat.click();
     await chat.message.fill('Short one');
     await chat.message.press('Enter');
     await containsText(chat.answers, /\w+ \w+ \w+/);
     await chat.stop.click();
-    await containsText(chat.state, 'Ready');
+    await containsText(chat.state, atRest);
     expect(problems).toEqual([]);
   });
 

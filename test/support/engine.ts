@@ -2,7 +2,9 @@ import { fileURLToPath } from 'node:url';
 import { silentLogger } from '../../src/main/base/index.ts';
 import type { Result, Timings } from '../../src/main/contract/index.ts';
 import {
+  addonPath,
   LlamaEngine,
+  loadExpertPoolAddon,
   type ChatTurn,
   type Engine,
   type GenerateOutcome,
@@ -26,10 +28,16 @@ export const builtinLoad: LoadRequest = {
   mmap: true,
   mlock: false,
   chatFormat: 'auto',
+  pool: { on: true, threads: 'auto', affinity: 'off', spinMs: 20 },
 };
 
+/** With the pool where it is built; tests that need it say so themselves. */
 export function createEngine(): LlamaEngine {
-  return new LlamaEngine({ logger: silentLogger });
+  const addon = loadExpertPoolAddon(addonPath(fileURLToPath(new URL('../..', import.meta.url))));
+  return new LlamaEngine({
+    logger: silentLogger,
+    middleware: addon.ok ? addon.middleware : { missing: addon.error.message },
+  });
 }
 
 export function unwrap<T>(result: Result<T>): T {

@@ -1,5 +1,8 @@
 import type { Locator, Page } from 'playwright-core';
 
+/** What the engine's state says when there is a model and no work: with and without the pool. */
+export const atRest = /Ready|Asleep|Falling asleep/;
+
 /** The page's parts by role and name, as a person or a screen reader finds them. */
 export function chatOf(page: Page) {
   return {
@@ -20,7 +23,7 @@ export async function openChat(page: Page, link: string): Promise<ReturnType<typ
   await page.goto(link);
   const chat = chatOf(page);
   await chat.message.waitFor();
-  await containsText(chat.state, 'Ready', 30_000);
+  await containsText(chat.state, atRest, 30_000);
   return chat;
 }
 

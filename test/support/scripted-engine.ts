@@ -66,9 +66,19 @@ export class ScriptedEngine implements Engine {
       loadProgress: null,
       prefill: null,
       tokensPerSecond: null,
+      pool: null,
+      sleep: null,
       waiting: 0,
       error: null,
     };
+  }
+
+  lastTimings() {
+    return null;
+  }
+
+  poolStats() {
+    return null;
   }
 
   generate(request: GenerateRequest): Promise<Result<GenerateOutcome>> {

@@ -71,10 +71,10 @@ export const flags = {
   'adapt-swaps': { type: 'number', integer: true, unit: 'experts', min: 0, max: 10_000, words: [], default: 96, group: 'placement', reload: false, where: 'both', planned: true, help: 'Experts swapped at most per look; 0 keeps them where they are.' },
 
   threads: { type: 'number', integer: true, unit: 'threads', min: 1, max: 1024, words: ['auto'], default: 'auto', group: 'pool', reload: true, where: 'both', help: 'CPU threads of llama.cpp. Auto: physical cores within the limits set for this process.' },
-  pool: { type: 'choice', default: 'on', choices: ['on', 'off'], group: 'pool', reload: true, where: 'both', planned: true, help: 'Compute experts on the sleeping pool. Off runs the stock CPU path, for comparison.' },
-  'pool-threads': { type: 'number', integer: true, unit: 'threads', min: 1, max: 1024, words: ['auto'], default: 'auto', group: 'pool', reload: true, where: 'both', planned: true, help: 'Host plus workers of the pool.' },
-  'pool-affinity': { type: 'choice', default: 'auto', choices: ['off', 'auto', 'p-cores'], group: 'pool', reload: true, where: 'both', planned: true, help: 'Cores on which workers may run.' },
-  'spin-ms': { type: 'number', integer: false, unit: 'ms', min: 0, max: 1000, words: ['always'], default: 20, group: 'pool', reload: false, where: 'both', planned: true, help: 'How long a worker waits at full speed before it sleeps. 0 sleeps at once.' },
+  pool: { type: 'choice', default: 'on', choices: ['on', 'off'], group: 'pool', reload: true, where: 'both', help: 'Compute experts on the sleeping pool. Off runs the stock CPU path, for comparison.' },
+  'pool-threads': { type: 'number', integer: true, unit: 'threads', min: 1, max: 1024, words: ['auto'], default: 'auto', group: 'pool', reload: true, where: 'both', help: 'Host plus workers of the pool.' },
+  'pool-affinity': { type: 'choice', default: 'auto', choices: ['off', 'auto', 'p-cores'], group: 'pool', reload: true, where: 'both', help: 'Cores on which workers may run.' },
+  'spin-ms': { type: 'number', integer: false, unit: 'ms', min: 0, max: 1000, words: ['always'], default: 20, group: 'pool', reload: false, where: 'both', help: 'How long a worker waits at full speed before it sleeps. 0 sleeps at once.' },
 
   spec: { type: 'number', integer: true, unit: 'tokens', min: 0, max: 8, words: [], default: 0, group: 'speculation', reload: true, where: 'both', planned: true, help: 'Verify window of speculative decoding; 0 is off.' },
   'spec-mode': { type: 'choice', default: 'lookup', choices: ['lookup', 'draft'], group: 'speculation', reload: true, where: 'both', planned: true, help: 'Where drafted tokens come from.' },

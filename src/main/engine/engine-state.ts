@@ -30,6 +30,8 @@ export class EngineStateMachine {
       loadProgress: null,
       prefill: null,
       tokensPerSecond: null,
+      pool: null,
+      sleep: null,
       waiting: 0,
       error: null,
     };

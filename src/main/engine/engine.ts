@@ -1,4 +1,7 @@
 import type { EngineStatus, ModelInfo, Result, Sampling, StopReason, StreamPart, Timings } from '../contract/index.ts';
+import type { PoolStats } from './expert-pool.ts';
+
+export type { PoolStats };
 
 /** One turn of a chat. Text is always text: special tokens typed by a person stay letters. */
 export type ChatTurn = { readonly role: 'system' | 'user' | 'assistant'; readonly text: string };
@@ -6,6 +9,15 @@ export type ChatTurn = { readonly role: 'system' | 'user' | 'assistant'; readonl
 /** `auto` follows the template in the model's file. */
 export type ChatFormat =
   'auto' | 'chatml' | 'qwen' | 'harmony' | 'deepseek' | 'llama3' | 'mistral' | 'gemma' | 'general';
+
+/** How llama.cpp's CPU work is computed; takes effect with the load. */
+export type PoolChoice = {
+  readonly on: boolean;
+  /** Host and workers. */
+  readonly threads: number | 'auto';
+  readonly affinity: 'off' | 'auto' | 'p-cores';
+  readonly spinMs: number | 'always';
+};
 
 export type LoadRequest = {
   /** Path of a GGUF file. */
@@ -23,6 +35,7 @@ export type LoadRequest = {
   readonly mmap: boolean;
   readonly mlock: boolean;
   readonly chatFormat: ChatFormat;
+  readonly pool: PoolChoice;
 };
 
 export type GenerateRequest = {
@@ -52,6 +65,10 @@ export type EngineEvent =
 /** Runs one model. Methods and events hold only values that survive a structured clone, so it may move to a process of its own. */
 export interface Engine {
   status(): EngineStatus;
+  /** What each worker does and has done; null without a pool. A plain copy, cheap enough for a chart. */
+  poolStats(): PoolStats | null;
+  /** Of the answer that ended last; null before the first. */
+  lastTimings(): Timings | null;
   /** Waits for running answers, then loads. If that fails the previous model is loaded as before. */
   load(request: LoadRequest): Promise<Result<ModelInfo>>;
   /** @returns false when no load is running or waiting. */

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import type { PoolMiddleware } from './pool-middleware.ts';
 
 /** A worker is busy with a chunk, waits at full speed, or is blocked and costs nothing. */
 export type PoolWorkerState = 'computing' | 'spinning' | 'asleep';
@@ -99,7 +100,9 @@ export type MachineTopology = {
   readonly autoThreads: number;
 };
 
-type Addon = {
+const middlewareFunctions = ['install', 'uninstall', 'stats', 'requestStop', 'clearStop'];
+
+type Addon = PoolMiddleware & {
   readonly Pool: new (settings: PoolSettings) => ExpertPool;
   readonly topology: () => MachineTopology;
   readonly llamaRelease: string;
@@ -120,7 +123,8 @@ export type AddonFailure = {
 };
 
 export type AddonOutcome =
-  { readonly ok: true; readonly addon: ExpertPoolAddon } | { readonly ok: false; readonly error: AddonFailure };
+  | { readonly ok: true; readonly addon: ExpertPoolAddon; readonly middleware: PoolMiddleware }
+  | { readonly ok: false; readonly error: AddonFailure };
 
 /** @param root the folder that holds package.json and build. */
 export function addonPath(root: string): string {
@@ -154,7 +158,11 @@ export function loadExpertPoolAddon(path: string, platform: NodeJS.Platform = pr
     );
   }
   const { Pool, topology, llamaRelease } = loaded;
-  return { ok: true, addon: { createPool: (settings = {}) => new Pool(settings), topology, llamaRelease } };
+  return {
+    ok: true,
+    middleware: loaded,
+    addon: { createPool: (settings = {}) => new Pool(settings), topology, llamaRelease },
+  };
 }
 
 function failure(code: AddonFailure['code'], message: string, hint: string): AddonOutcome {
@@ -181,6 +189,7 @@ function isAddon(value: unknown): value is Addon {
     'topology' in value &&
     typeof value.topology === 'function' &&
     'llamaRelease' in value &&
-    typeof value.llamaRelease === 'string'
+    typeof value.llamaRelease === 'string' &&
+    middlewareFunctions.every((name) => name in value && typeof value[name as keyof typeof value] === 'function')
   );
 }

@@ -1,4 +1,14 @@
 export { nothingGenerated } from './engine.ts';
-export type { ChatTurn, Engine, EngineEvent, GenerateOutcome, GenerateRequest, LoadRequest } from './engine.ts';
+export type {
+  ChatTurn,
+  Engine,
+  EngineEvent,
+  GenerateOutcome,
+  GenerateRequest,
+  LoadRequest,
+  PoolStats,
+} from './engine.ts';
 export { LlamaEngine, type LlamaEngineDependencies } from './llama-engine.ts';
+export { addonPath, loadExpertPoolAddon } from './expert-pool.ts';
+export type { PoolMiddleware } from './pool-middleware.ts';
 export { modelId } from './model-id.ts';

@@ -8,6 +8,7 @@ import {
   type ModelInfo,
   type Result,
   type StreamPart,
+  type Timings,
 } from '../contract/index.ts';
 import { EngineStateMachine } from './engine-state.ts';
 import {
@@ -20,7 +21,10 @@ import {
 } from './engine.ts';
 import { ChatFormats } from './llama-chat-format.ts';
 import { readGgufFacts, type GgufFacts } from './llama-gguf.ts';
+import { EnginePool } from './engine-pool.ts';
+import type { PoolStats } from './expert-pool.ts';
 import { LlamaRuntime } from './llama-runtime.ts';
+import type { PoolMiddleware } from './pool-middleware.ts';
 
 /** Least time between two status events that only carry progress or speed, in ms. */
 const progressInterval = 200;
@@ -31,6 +35,8 @@ const keptComplaints = 20;
 
 export type LlamaEngineDependencies = {
   readonly logger: Logger;
+  /** The pool inside llama.cpp, or why there is none. */
+  readonly middleware: PoolMiddleware | { readonly missing: string };
   /** Unix time in ms. */
   readonly now?: () => number;
 };
@@ -40,6 +46,7 @@ export class LlamaEngine implements Engine {
   readonly #logger: Logger;
   readonly #events: Emitter<EngineEvent>;
   readonly #state: EngineStateMachine;
+  readonly #pool: EnginePool;
   readonly #queue = new SerialQueue();
   readonly #formats = new ChatFormats();
   readonly #generations = new Map<string, { readonly abort: AbortController; begun: boolean }>();
@@ -47,16 +54,29 @@ export class LlamaEngine implements Engine {
   #loadAbort: AbortController | null = null;
   #llama: { readonly gpu: LoadRequest['gpu']; readonly instance: Llama } | null = null;
   #runtime: LlamaRuntime | null = null;
+  #lastTimings: Timings | null = null;
   #closed = false;
 
-  constructor({ logger, now = Date.now }: LlamaEngineDependencies) {
+  constructor({ logger, middleware, now = Date.now }: LlamaEngineDependencies) {
     this.#logger = logger;
+    this.#pool = new EnginePool(middleware, logger, {
+      now,
+      changed: (sleep) => this.#state.note({ sleep }),
+    });
     this.#events = new Emitter((error) => logger.error('engine listener failed', { error: String(error) }));
     this.#state = new EngineStateMachine(now, (status) => this.#events.emit({ type: 'status', status }));
   }
 
   status(): EngineStatus {
     return this.#state.status;
+  }
+
+  lastTimings(): Timings | null {
+    return this.#lastTimings;
+  }
+
+  poolStats(): PoolStats | null {
+    return this.#pool.stats();
   }
 
   on(listener: (event: EngineEvent) => void): () => void {
@@ -126,10 +146,12 @@ export class LlamaEngine implements Engine {
 
   async close(): Promise<void> {
     this.#closed = true;
+    this.#pool.requestStop();
     this.cancelLoad();
     for (const generation of this.#generations.values()) generation.abort.abort(new Error('closing'));
     await this.#queue.run(async () => {
       await this.#disposeRuntime();
+      this.#pool.close();
       // A load that failed inside llama.cpp leaves a handle in node-llama-cpp for which its dispose may wait for ever.
       const disposed = this.#llama === null || (await withinTime(this.#llama.instance.dispose(), disposeLimit));
       if (!disposed) this.#logger.warn('llama.cpp was not disposed in time');
@@ -152,6 +174,8 @@ export class LlamaEngine implements Engine {
     this.#state.to('loading', { loadProgress: 0, error: null });
     try {
       const llama = await this.#getLlama(request.gpu);
+      const pool = this.#pool.apply(llama.gpu, request.pool);
+      this.#state.note({ pool, sleep: this.#pool.sleep });
       if (previous !== null) await this.#checkLoadable(llama, request, signal);
       await this.#disposeRuntime();
       const runtime = await this.#loadRuntime(llama, request, facts, signal);
@@ -224,10 +248,19 @@ export class LlamaEngine implements Engine {
     }
     if (signal.aborted) return ok(nothingGenerated(queuedMs));
     this.#state.to('prefill');
+    this.#pool.busy();
+    // Between chunks and not only between batches: a batch of a large model takes seconds.
+    const stop = () => this.#pool.requestStop();
+    signal.addEventListener('abort', stop);
     try {
-      return await runtime.generate(request, { signal, queuedMs, ...this.#reporter(request.id) });
+      const result = await runtime.generate(request, { signal, queuedMs, ...this.#reporter(request.id) });
+      if (result.ok) this.#lastTimings = result.data.timings;
+      return result;
     } finally {
+      signal.removeEventListener('abort', stop);
+      if (!this.#closed) this.#pool.clearStop();
       this.#state.to('ready', { error: null });
+      this.#pool.idle();
     }
   }
 

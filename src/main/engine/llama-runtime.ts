@@ -238,7 +238,12 @@ export class LlamaRuntime {
     const batchSize = this.#context.batchSize;
     for (let at = begin; at < fed.length && !hooks.signal.aborted; at += batchSize) {
       hooks.onPrefill(at - begin, fed.length - begin);
-      await sequence.evaluateWithoutGeneratingNewTokens(fed.slice(at, at + batchSize));
+      try {
+        await sequence.evaluateWithoutGeneratingNewTokens(fed.slice(at, at + batchSize));
+      } catch (error) {
+        // The pool ends a batch in the middle when it is told to stop: the sequence stands at the last whole batch.
+        if (!hooks.signal.aborted) throw error;
+      }
     }
   }
 

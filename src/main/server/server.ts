@@ -15,6 +15,7 @@ import { chatRoutes } from './routes/chat-completions.ts';
 import { healthRoutes } from './routes/health.ts';
 import { modelRoutes } from './routes/models.ts';
 import { pageHandler, securityHeaders } from './routes/page.ts';
+import { statusRoutes } from './routes/status.ts';
 import { uiRoutes } from './routes/ui.ts';
 
 /** How long a client may take to send the head of a request, and all of it. */
@@ -77,6 +78,7 @@ function createHandler(
     ...healthRoutes(options.version),
     ...uiRoutes({ dispatcher, rights, limits, host: options.host, ownerToken: options.ownerToken, createLink }),
     ...modelRoutes(models, Date.now()),
+    ...statusRoutes(models, options.version),
     ...chatRoutes({ models, completions, limits, logger, random }),
   ];
   const page = pageHandler(options.rendererFolder);

@@ -12,15 +12,19 @@ import type {
   StreamPart,
   Timings,
 } from '../contract/index.ts';
-import type { ChatTurn } from '../engine/index.ts';
+import type { ChatTurn, PoolStats } from '../engine/index.ts';
 
-export type { ChatTurn };
+export type { ChatTurn, PoolStats };
 
 /** A model that can be asked for, loaded or not. */
 export type KnownModel = { readonly id: string; readonly path: string; readonly loaded: boolean };
 
 export interface ModelService {
   status(): EngineStatus;
+  /** What each worker of the pool does and has done; null without a pool. */
+  poolStats(): PoolStats | null;
+  /** Of the answer that ended last; null before the first. */
+  lastTimings(): Timings | null;
   /** Models that a request may name. The loaded one comes first. */
   known(): readonly KnownModel[];
   /** The absolute path that `builtin` or a path means. */

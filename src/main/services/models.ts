@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import type { EngineStatus, FlagValues, ModelInfo, Result } from '../contract/index.ts';
-import { modelId, type Engine, type LoadRequest } from '../engine/index.ts';
+import type { EngineStatus, FlagValues, ModelInfo, Result, Timings } from '../contract/index.ts';
+import { modelId, type Engine, type LoadRequest, type PoolStats } from '../engine/index.ts';
 import type { KnownModel, ModelService, SettingsService } from './interfaces.ts';
 
 export type EngineModelsDependencies = {
@@ -30,6 +30,14 @@ export class EngineModels implements ModelService {
 
   status(): EngineStatus {
     return this.#engine.status();
+  }
+
+  lastTimings(): Timings | null {
+    return this.#engine.lastTimings();
+  }
+
+  poolStats(): PoolStats | null {
+    return this.#engine.poolStats();
   }
 
   known(): readonly KnownModel[] {
@@ -92,5 +100,11 @@ function loadRequest(flags: FlagValues, path: string, builtin: boolean): LoadReq
     mmap: flags.mmap === 'on',
     mlock: flags.mlock,
     chatFormat: flags['chat-format'],
+    pool: {
+      on: flags.pool === 'on',
+      threads: flags['pool-threads'],
+      affinity: flags['pool-affinity'],
+      spinMs: flags['spin-ms'],
+    },
   };
 }

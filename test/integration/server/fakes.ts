@@ -62,8 +62,24 @@ export class FakeModels implements ModelService {
   state: EngineStatus['state'] = 'ready';
 
   status(): EngineStatus {
-    const nothing = { loadProgress: null, prefill: null, tokensPerSecond: null, waiting: 0, error: null };
+    const nothing = {
+      loadProgress: null,
+      prefill: null,
+      tokensPerSecond: null,
+      waiting: 0,
+      error: null,
+      pool: null,
+      sleep: null,
+    };
     return { state: this.state, since: 0, model: this.model, ...nothing };
+  }
+
+  lastTimings() {
+    return null;
+  }
+
+  poolStats() {
+    return null;
   }
 
   pathOf(model: string): string {

@@ -70,6 +70,8 @@ export function status(values: Partial<EngineStatus> = {}): EngineStatus {
     loadProgress: null,
     prefill: null,
     tokensPerSecond: null,
+    pool: null,
+    sleep: null,
     waiting: 0,
     error: null,
     ...values,

@@ -16,7 +16,7 @@ export function wholeReply(head: ReplyHead, completion: Completion) {
     object: 'chat.completion',
     choices: [{ index: 0, message, logprobs: null, finish_reason: finishReason(completion.stopReason) }],
     usage: usageOf(completion.timings),
-    timings: timingsOf(completion.timings),
+    timings: llamaTimings(completion.timings),
   };
 }
 
@@ -38,7 +38,7 @@ export function deltaChunk(head: ReplyHead, delta: Delta) {
 export function closingChunks(head: ReplyHead, completion: Completion, includeUsage: boolean): readonly object[] {
   const reason = finishReason(completion.stopReason);
   const finish = chunk(head, [{ index: 0, delta: {}, logprobs: null, finish_reason: reason }]);
-  const timings = timingsOf(completion.timings);
+  const timings = llamaTimings(completion.timings);
   if (!includeUsage) return [{ ...finish, timings }];
   return [finish, { ...chunk(head, []), usage: usageOf(completion.timings), timings }];
 }
@@ -69,7 +69,7 @@ function usageOf(timings: Timings) {
 }
 
 /** llama.cpp's names; `prompt_n` counts evaluated tokens only, as there. */
-function timingsOf(timings: Timings) {
+export function llamaTimings(timings: Timings) {
   return {
     cache_n: timings.promptTokens - timings.promptTokensEvaluated,
     prompt_n: timings.promptTokensEvaluated,

@@ -1,4 +1,4 @@
-import type { EngineStatus } from '../../../main/contract/index.ts';
+import type { EngineStatus, SleepStatus } from '../../../main/contract/index.ts';
 import { formatCount, formatPercent } from '../../lib/format.ts';
 import { en } from './en.ts';
 
@@ -11,7 +11,7 @@ export function engineLabel(status: EngineStatus | null): string {
     case 'loading':
       return en.pill.loading(status.loadProgress === null ? null : formatPercent(status.loadProgress));
     case 'ready':
-      return en.pill.ready;
+      return restLabel(status.sleep);
     case 'prefill':
       return status.prefill === null || status.prefill.total === 0
         ? en.pill.prefillUnknown
@@ -22,5 +22,17 @@ export function engineLabel(status: EngineStatus | null): string {
       return en.pill.unloading;
     case 'failed':
       return en.pill.failed;
+  }
+}
+
+/** Without a pool nobody knows what the threads do, so nothing is said of sleep. */
+function restLabel(sleep: SleepStatus | null): string {
+  if (sleep === null) return en.pill.ready;
+  switch (sleep.step) {
+    case 'computing':
+    case 'spinning':
+      return en.pill.fallingAsleep;
+    case 'asleep':
+      return sleep.cores === null ? en.pill.asleep : en.pill.asleepAt(sleep.cores.toFixed(2));
   }
 }
