@@ -111,16 +111,24 @@ export async function buildNativeTests(preset) {
 
 export const programPath = (preset, name) => join(buildFolder, 'native', preset, 'test', name);
 
+/** A build folder of another place, compiler or CMake makes configuring fail: then once more from nothing. */
 async function cmake(preset, targets) {
-  const cwd = join(root, 'src', 'native');
   const folder = join(buildFolder, 'native', preset);
+  const configured = existsSync(join(folder, 'CMakeCache.txt'));
+  const result = await configureAndBuild(preset, targets, folder);
+  if (result.code === 0 || result.stopped || !configured) return result;
+  rmSync(folder, { recursive: true, force: true });
+  return configureAndBuild(preset, targets, folder);
+}
+
+async function configureAndBuild(preset, targets, folder) {
   rmSync(stampPath(preset, 'failed'), { force: true });
   mkdirSync(folder, { recursive: true });
-  const configured = existsSync(join(folder, 'CMakeCache.txt'));
-  const generator = !configured && process.platform !== 'win32' && !hasProgram('make') ? ['-G', 'Ninja'] : [];
+  const fresh = !existsSync(join(folder, 'CMakeCache.txt'));
+  const generator = fresh && process.platform !== 'win32' && !hasProgram('make') ? ['-G', 'Ninja'] : [];
   // A git hook's variables would send the clone of ggml's headers into the wrong repository.
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_')));
-  const options = { cwd, capture: true, env };
+  const options = { cwd: join(root, 'src', 'native'), capture: true, env };
   const configure = await runChild('cmake', ['--preset', preset, ...generator], options);
   if (configure.code !== 0 || configure.stopped) return configure;
   const config = process.platform === 'win32' ? ['--config', 'Release'] : [];

@@ -187,11 +187,12 @@ class Load {
   };
 }
 
+/** Without the governor: a worker that it has benched would be asleep already. */
 async function sleepRows(rounds, cores, units, idleSeconds) {
   const results = [];
   for (let round = 0; round < rounds; round++) {
     const ms = round === 0 ? idleSeconds * 1_000 : 1_000;
-    results.push(await measure('idle', '--threads', cores, '--ms', ms, ...units));
+    results.push(await measure('idle', '--threads', cores, '--govern', 0, '--ms', ms, ...units));
   }
   const asleep = row(
     'all asleep after the last job, 20 ms spin',

@@ -21,7 +21,7 @@ async function check(...defines: readonly string[]): Promise<{ report: string } 
   await execute('spin', ['-a', ...defines.map((define) => `-D${define}`), model], options);
   await execute(
     compiler,
-    ['-x', 'c', '-O2', '-w', '-DSAFETY', '-DCOLLAPSE', '-DMEMLIM=2000', '-o', 'pan', 'pan.c'],
+    ['-x', 'c', '-O1', '-w', '-DSAFETY', '-DCOLLAPSE', '-DMEMLIM=2000', '-o', 'pan', 'pan.c'],
     options,
   );
   const { stdout } = await execute('./pan', ['-m100000'], options);

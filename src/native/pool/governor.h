@@ -17,7 +17,7 @@ namespace dormouse {
 ///
 /// Host only, plain arithmetic: it reads no clock and allocates only in its constructor.
 class Governor {
-   public:
+ public:
     explicit Governor(std::uint32_t workers);
 
     /// What one worker did since the last call of close_window().
@@ -59,7 +59,7 @@ class Governor {
     /// A wait shorter than this is no straggler: chunks may be a bit longer than they should, and wake-ups take time.
     static constexpr std::uint64_t kLateNs = 300'000;
 
-   private:
+ private:
     struct Account {
         std::uint64_t gained_ns = 0;
         std::uint64_t lost_ns = 0;

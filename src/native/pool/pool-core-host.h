@@ -131,8 +131,8 @@ template <class Policy>
 RunStatus PoolCore<Policy>::give_up() {
     claims_.close();
     char line[160];
-    std::snprintf(line, sizeof line, "epoch %u: %u of %u chunks finished and none for %.1f s;", epoch_, claims_.finished(),
-                  claims_.target(), static_cast<double>(options_.stall_limit_ns) / 1e9);
+    std::snprintf(line, sizeof line, "epoch %u: %u of %u chunks finished and none for %.1f s;", epoch_,
+                  claims_.finished(), claims_.target(), static_cast<double>(options_.stall_limit_ns) / 1e9);
     diagnosis_ = line;
     for (const auto& worker : workers_) {
         const WorkerClock::Times times = worker->clock.read();

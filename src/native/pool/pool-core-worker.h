@@ -29,7 +29,9 @@ bool PoolCore<Policy>::end_workers() {
     const std::lock_guard<std::mutex> host(host_mutex_);
     gate_.stop();
     // Having held the mutex after stop(): a benched worker has either seen the flag or is inside wait() and notified.
-    { const std::lock_guard<std::mutex> lock(bench_mutex_); }
+    {
+        const std::lock_guard<std::mutex> lock(bench_mutex_);
+    }
     bench_condition_.notify_all();
     const std::uint64_t started = now_ns();
     const bool ended = phase_gate_.block(

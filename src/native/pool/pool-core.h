@@ -41,8 +41,9 @@ struct PoolOptions {
 /// the protocol without epoch tags in its place.
 template <class Policy>
 class PoolCore {
-   public:
-    /// Deletes the pool when its threads have ended. One that hangs in a chunk keeps the pool's memory for ever instead.
+ public:
+    /// Deletes the pool when its threads have ended. One that hangs in a chunk keeps the pool's memory for ever
+    /// instead.
     struct Destroy {
         void operator()(PoolCore* pool) const {
             if (pool->end_workers()) delete pool;
@@ -59,7 +60,8 @@ class PoolCore {
     /// Computes `chunks` pieces with the caller's and all awake threads; see Phase. Hosts take turns: a mutex makes the
     /// second one wait for the first one's run, which is bounded by its own stall limit.
     /// `stop`, if given, is looked at between two chunks of the host.
-    RunStatus run(ChunkFunction function, void* context, std::uint32_t chunks, const std::atomic<bool>* stop = nullptr) {
+    RunStatus run(ChunkFunction function, void* context, std::uint32_t chunks,
+                  const std::atomic<bool>* stop = nullptr) {
         const Phase phase{function, context, chunks};
         return run_phases(&phase, 1, stop);
     }
@@ -98,7 +100,7 @@ class PoolCore {
         return diagnosis_;
     }
 
-   private:
+ private:
     using Gate = SleepGate<Policy>;
     using Point = typename Policy::Point;
 
@@ -220,8 +222,9 @@ PoolStats PoolCore<Policy>::stats() const {
         const std::uint64_t wakes = worker->wakes.load(relaxed);
         stats.wakes += wakes;
         stats.workers.push_back({worker->thread_index, times.state, worker->benched.load(relaxed), times.in_state_ns,
-                                 total(WorkerState::computing), total(WorkerState::spinning), total(WorkerState::asleep),
-                                 cpu_time_ns(worker->thread), wakes, worker->chunks.load(relaxed)});
+                                 total(WorkerState::computing), total(WorkerState::spinning),
+                                 total(WorkerState::asleep), cpu_time_ns(worker->thread), wakes,
+                                 worker->chunks.load(relaxed)});
     }
     return stats;
 }

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <thread>
 
 #include "spin-wait.h"
 
@@ -24,12 +25,12 @@ inline constexpr std::uint64_t kSpinBeforeSleep = 20'000'000;
 /// All four are sequentially consistent, so there is one order of them that everyone agrees on. Should the worker sleep
 /// through, W2 read the old epoch, so W2 comes before H1. Then W1 < W2 < H1 < H2, and H2 reads a sleeper: the host goes
 /// for the mutex. The worker has held it since before W1 and gives it up only inside wait(), atomically with becoming
-/// one of those that notify reaches; so when the host has it, the worker either waits already, and is notified, or takes
-/// the mutex later, and its W2 sees the new epoch. With acquire and release alone both reads could be served before the
-/// other side's write is out (store buffers), and worker and host would wait for each other.
+/// one of those that notify reaches; so when the host has it, the worker either waits already, and is notified, or
+/// takes the mutex later, and its W2 sees the new epoch. With acquire and release alone both reads could be served
+/// before the other side's write is out (store buffers), and worker and host would wait for each other.
 template <class Policy>
 class SleepGate {
-   public:
+ public:
     enum class Woken : std::uint8_t { spinning, sleeping };
 
     std::uint32_t epoch() const noexcept { return epoch_.load(std::memory_order_seq_cst); }
@@ -41,12 +42,12 @@ class SleepGate {
 
     /// Host only. Everything written before is visible to whoever sees the new epoch.
     void publish() noexcept {
-        epoch_.fetch_add(1, std::memory_order_seq_cst);  // H1
+        epoch_.fetch_add(1, std::memory_order_seq_cst);                                   // H1
         if (sleepers_.load(std::memory_order_seq_cst) != 0) wake_pending_ = !try_wake();  // H2
     }
 
-    /// A worker can lose its core while it holds the mutex. The host, which could do the work itself meanwhile, must not
-    /// wait for that: it tries for some microseconds, computes on, and tries again after each of its chunks.
+    /// A worker can lose its core while it holds the mutex. The host, which could do the work itself meanwhile, must
+    /// not wait for that: it tries for some microseconds, computes on, and tries again after each of its chunks.
     void retry_wake() noexcept {
         if (wake_pending_) wake_pending_ = !try_wake();
     }
@@ -57,17 +58,19 @@ class SleepGate {
         parked_.store(kParkedBit | epoch_.load(std::memory_order_relaxed), std::memory_order_relaxed);
     }
 
-    /// Ends all waits, now and later. Not on the token path: it takes the mutex until it has it.
+    /// Ends all waits, now and later. Not on the token path: here the wake-up is insisted on, as nothing follows it.
     void stop() noexcept {
         stop_.store(true, std::memory_order_relaxed);  // made visible by the epoch
-        epoch_.fetch_add(1, std::memory_order_seq_cst);
-        { const std::lock_guard<typename Policy::Mutex> lock(mutex_); }
-        condition_.notify_all();
+        publish();
+        while (wake_pending_) {
+            std::this_thread::yield();
+            retry_wake();
+        }
     }
 
-    /// A worker's wait for another epoch than `seen`. `on_sleep` is called when the spin is over, `on_gap` when the clock
-    /// shows that the core was away meanwhile.
-    /// Returns the epoch, never twice the same; all that the host wrote before publishing it is visible.
+    /// A worker's wait for another epoch than `seen`. `on_sleep` is called when the spin is over, `on_gap` when the
+    /// clock shows that the core was away meanwhile. Returns the epoch, never twice the same; all that the host wrote
+    /// before publishing it is visible.
     template <class OnGap, class OnSleep>
     std::uint32_t wait(std::uint32_t seen, Woken& woken, OnGap&& on_gap, OnSleep&& on_sleep) {
         std::uint32_t now;
@@ -87,7 +90,7 @@ class SleepGate {
         return now;
     }
 
-   private:
+ private:
     static constexpr std::uint64_t kParkedBit = 1ULL << 32;
     static constexpr std::uint32_t kPausesPerClockRead = 1'024;
     static constexpr std::uint32_t kPausesPerParkRead = 64;

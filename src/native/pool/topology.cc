@@ -88,7 +88,9 @@ void mark_efficiency_cores(const MachineReader& reader, std::vector<Core>& cores
     if (capacities.empty()) return;
     const int most = *std::max_element(capacities.begin(), capacities.end());
     // Phones and laptops have up to three kinds. The middle one (about three quarters) is worth using.
-    for (std::size_t index = 0; index < cores.size(); ++index) cores[index].performance = capacities[index] * 3 >= most * 2;
+    for (std::size_t index = 0; index < cores.size(); ++index) {
+        cores[index].performance = capacities[index] * 3 >= most * 2;
+    }
 }
 
 #elif defined(__APPLE__)
@@ -184,7 +186,8 @@ Topology read_topology(const MachineReader& reader) {
     if (topology.cores.empty()) {
         for (const std::uint32_t cpu : topology.allowed_cpus) topology.cores.push_back({cpu, true});
     }
-    std::stable_partition(topology.cores.begin(), topology.cores.end(), [](const Core& core) { return core.performance; });
+    std::stable_partition(topology.cores.begin(), topology.cores.end(),
+                          [](const Core& core) { return core.performance; });
     return topology;
 }
 

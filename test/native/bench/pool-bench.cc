@@ -47,19 +47,32 @@ bool parse(int argc, char** argv, Arguments& arguments) {
         const std::string name = argv[index];
         const char* text = argv[index + 1];
         const std::uint64_t value = std::strtoull(text, nullptr, 10);
-        if (name == "--pool") arguments.pool = text;
-        else if (name == "--threads") arguments.threads = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, value));
-        else if (name == "--against") arguments.against = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, value));
-        else if (name == "--pairs") arguments.pairs = static_cast<std::uint32_t>(value);
-        else if (name == "--pin") arguments.pin = value != 0;
-        else if (name == "--govern") arguments.govern = value != 0;
-        else if (name == "--spin-us") arguments.spin_ns = std::strcmp(text, "always") == 0 ? kSpinAlways : value * 1'000;
-        else if (name == "--gap-us") arguments.gap_us = value;
-        else if (name == "--ms") arguments.ms = value;
-        else if (name == "--epochs") arguments.epochs = static_cast<std::uint32_t>(value);
-        else if (name == "--chunks") arguments.chunks = static_cast<std::uint32_t>(value);
-        else if (name == "--units") arguments.units = value;
-        else return false;
+        if (name == "--pool")
+            arguments.pool = text;
+        else if (name == "--threads")
+            arguments.threads = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, value));
+        else if (name == "--against")
+            arguments.against = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, value));
+        else if (name == "--pairs")
+            arguments.pairs = static_cast<std::uint32_t>(value);
+        else if (name == "--pin")
+            arguments.pin = value != 0;
+        else if (name == "--govern")
+            arguments.govern = value != 0;
+        else if (name == "--spin-us")
+            arguments.spin_ns = std::strcmp(text, "always") == 0 ? kSpinAlways : value * 1'000;
+        else if (name == "--gap-us")
+            arguments.gap_us = value;
+        else if (name == "--ms")
+            arguments.ms = value;
+        else if (name == "--epochs")
+            arguments.epochs = static_cast<std::uint32_t>(value);
+        else if (name == "--chunks")
+            arguments.chunks = static_cast<std::uint32_t>(value);
+        else if (name == "--units")
+            arguments.units = value;
+        else
+            return false;
     }
     return true;
 }
@@ -67,7 +80,8 @@ bool parse(int argc, char** argv, Arguments& arguments) {
 /// A fixed amount of arithmetic. Not a fixed time: on a busy machine time passes without any work being done.
 std::uint64_t work(std::uint64_t units) {
     std::uint64_t value = units;
-    for (std::uint64_t index = 0; index < units; ++index) value = value * 6364136223846793005ULL + 1442695040888963407ULL;
+    for (std::uint64_t index = 0; index < units; ++index)
+        value = value * 6364136223846793005ULL + 1442695040888963407ULL;
     return value;
 }
 volatile std::uint64_t sink;
@@ -128,7 +142,8 @@ struct Bench {
     }
     /// A layer: gate and up rows, activation, down rows. Three runs where there are no phases.
     void run_layer() {
-        const std::uint32_t counts[] = {arguments.chunks, std::max(1U, arguments.chunks / 8), std::max(1U, arguments.chunks / 2)};
+        const std::uint32_t counts[] = {arguments.chunks, std::max(1U, arguments.chunks / 8),
+                                        std::max(1U, arguments.chunks / 2)};
         if (rival) {
             for (const std::uint32_t count : counts) rival->run(compute, this, count);
             return;
@@ -203,7 +218,8 @@ void measure_throughput(Bench& bench) {
                 static_cast<double>(process_cpu_ns() - cpu) / static_cast<double>(spent));
     if (bench.pool) {
         const PoolStats stats = bench.pool->stats();
-        std::printf(",\"probes\":%llu,\"lostMs\":%.2f,\"benched\":%u", static_cast<unsigned long long>(stats.governor.probes),
+        std::printf(",\"probes\":%llu,\"lostMs\":%.2f,\"benched\":%u",
+                    static_cast<unsigned long long>(stats.governor.probes),
                     static_cast<double>(stats.governor.lost_ns) / 1e6, stats.governor.benched);
     }
     std::printf("}\n");
@@ -281,10 +297,15 @@ int main(int argc, char** argv) {
         std::fprintf(stderr, "unknown pool: %s\n", arguments.pool.c_str());
         return 2;
     }
-    if (arguments.command == "latency") measure_latency(bench);
-    else if (arguments.command == "throughput") measure_throughput(bench);
-    else if (arguments.command == "pair") measure_pairs(bench);
-    else if (arguments.command == "idle") measure_idle(bench);
-    else return 2;
+    if (arguments.command == "latency")
+        measure_latency(bench);
+    else if (arguments.command == "throughput")
+        measure_throughput(bench);
+    else if (arguments.command == "pair")
+        measure_pairs(bench);
+    else if (arguments.command == "idle")
+        measure_idle(bench);
+    else
+        return 2;
     return 0;
 }

@@ -13,7 +13,7 @@ namespace {
 
 /// What they share: chunks handed out by a counter, and a count of workers that have gone out again.
 class Base : public RivalPool {
-   public:
+ public:
     Base(std::uint32_t threads, const std::vector<std::uint32_t>& cpus) : workers_(threads - 1), cpus_(cpus) {}
 
     void run(dormouse::ChunkFunction function, void* context, std::uint32_t chunks) final {
@@ -27,7 +27,7 @@ class Base : public RivalPool {
         await_workers();
     }
 
-   protected:
+ protected:
     void start() {
         for (std::uint32_t index = 1; index <= workers_; ++index) {
             threads_.emplace_back([this, index] {
@@ -67,11 +67,11 @@ class Base : public RivalPool {
 };
 
 class SpinPool final : public Base {
-   public:
+ public:
     SpinPool(std::uint32_t threads, const std::vector<std::uint32_t>& cpus) : Base(threads, cpus) { start(); }
     ~SpinPool() override { finish(); }
 
-   private:
+ private:
     void publish() override { epoch_.fetch_add(1); }
     std::uint32_t await_epoch(std::uint32_t seen) override {
         std::uint32_t now;
@@ -85,11 +85,11 @@ class SpinPool final : public Base {
 };
 
 class AtomicWaitPool final : public Base {
-   public:
+ public:
     AtomicWaitPool(std::uint32_t threads, const std::vector<std::uint32_t>& cpus) : Base(threads, cpus) { start(); }
     ~AtomicWaitPool() override { finish(); }
 
-   private:
+ private:
     void publish() override {
         epoch_.fetch_add(1);
         epoch_.notify_all();
@@ -107,11 +107,11 @@ class AtomicWaitPool final : public Base {
 };
 
 class CondvarPool final : public Base {
-   public:
+ public:
     CondvarPool(std::uint32_t threads, const std::vector<std::uint32_t>& cpus) : Base(threads, cpus) { start(); }
     ~CondvarPool() override { finish(); }
 
-   private:
+ private:
     void publish() override {
         const std::lock_guard<std::mutex> lock(mutex_);
         epoch_.fetch_add(1);
@@ -137,7 +137,8 @@ class CondvarPool final : public Base {
 
 }  // namespace
 
-std::unique_ptr<RivalPool> make_rival(const std::string& kind, std::uint32_t threads, const std::vector<std::uint32_t>& cpus) {
+std::unique_ptr<RivalPool> make_rival(const std::string& kind, std::uint32_t threads,
+                                      const std::vector<std::uint32_t>& cpus) {
     if (kind == "spin") return std::make_unique<SpinPool>(threads, cpus);
     if (kind == "atomic-wait") return std::make_unique<AtomicWaitPool>(threads, cpus);
     if (kind == "condvar") return std::make_unique<CondvarPool>(threads, cpus);

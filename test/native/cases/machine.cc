@@ -47,7 +47,8 @@ FakeMachine four_cores() {
 TEST("cpu lists are parsed", "a range read as two cores, or garbage read as core 0") {
     CHECK(parse_cpu_list("0-3,8,10-11\n") == (std::vector<std::uint32_t>{0, 1, 2, 3, 8, 10, 11}));
     CHECK(parse_cpu_list("5") == std::vector<std::uint32_t>{5});
-    for (const char* broken : {"", "\n", "x", "3-1", "1-", "-", "1 2", "0-99999999"}) CHECK(parse_cpu_list(broken).empty());
+    for (const char* broken : {"", "\n", "x", "3-1", "1-", "-", "1 2", "0-99999999"})
+        CHECK(parse_cpu_list(broken).empty());
 }
 
 TEST("hyperthreads are not counted", "two threads on one physical core, where the second brings nothing") {
@@ -225,7 +226,8 @@ TEST("one hiccup on a quiet machine benches nobody", "workers lost to a single i
     CHECK_EQUAL(governor.benched_count(), 0U);
 }
 
-TEST("probes get rarer while the machine stays busy and frequent again when it is quiet", "a busy machine that pays a time slice per probe, or a quiet one left at half speed") {
+TEST("probes get rarer while the machine stays busy and frequent again when it is quiet",
+     "a busy machine that pays a time slice per probe, or a quiet one left at half speed") {
     Governor governor(1);
     const Governor::Share few{4};
     std::uint64_t now = 1'000 * kMs;
@@ -253,7 +255,8 @@ TEST("probes get rarer while the machine stays busy and frequent again when it i
     CHECK(governor.wants_probe(0, now + 16 * kMs * Governor::kPausePerLoss));
 }
 
-TEST("a failed rehearsal lengthens the pause and costs the host nothing", "a busy machine rehearsed on at full rate for ever") {
+TEST("a failed rehearsal lengthens the pause and costs the host nothing",
+     "a busy machine rehearsed on at full rate for ever") {
     Governor governor(1);
     const Governor::Share few{4};
     std::uint64_t now = 1'000 * kMs;
@@ -273,7 +276,8 @@ TEST("a failed rehearsal lengthens the pause and costs the host nothing", "a bus
     CHECK_EQUAL(governor.probes(), 6ULL);
 }
 
-TEST("a dear fault means a long pause", "a worker that passes rehearsals and loses a time slice in earnest, again and again") {
+TEST("a dear fault means a long pause",
+     "a worker that passes rehearsals and loses a time slice in earnest, again and again") {
     Governor governor(1);
     const Governor::Share few{4};
     const std::uint64_t now = 1'000 * kMs;
@@ -299,7 +303,8 @@ TEST("the spin shrinks while the machine is oversubscribed", "20 ms of spinning 
     CHECK_EQUAL(governor.spin_shift(), 0U);
 }
 
-TEST("a worker that loses its core is benched and taken back", "a governor that never hears of stragglers, or never forgives") {
+TEST("a worker that loses its core is benched and taken back",
+     "a governor that never hears of stragglers, or never forgives") {
     PoolOptions options;
     options.threads = 2;
     options.rehearsal_ns = 0;  // passes on any machine
