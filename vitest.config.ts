@@ -3,7 +3,7 @@ import { SummaryReporter } from './test/support/summary-reporter.ts';
 
 /**
  * Models, browsers and app processes are heavy: tests that start them run one file at a time, after the light ones.
- * `test/native` joins as its own project when the addon exists.
+ * `native` runs the C++ test programs, which it builds first.
  */
 export default defineConfig({
   test: {
@@ -22,12 +22,23 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          name: 'native',
+          include: ['test/native/**/*.test.ts'],
+          globalSetup: ['test/support/build-native.ts'],
+          testTimeout: 120_000,
+          maxWorkers: 1,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        extends: true,
+        test: {
           name: 'integration',
           include: ['test/integration/**/*.test.{ts,tsx}'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
           maxWorkers: 1,
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
         },
       },
       {
@@ -39,7 +50,7 @@ export default defineConfig({
           testTimeout: 90_000,
           hookTimeout: 90_000,
           maxWorkers: 1,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
         },
       },
     ],
