@@ -156,7 +156,11 @@ std::variant<Binding, BindingFailure> bind_registry(const Module& registry) {
     const auto cpu = find_cpu_module(modules, reinterpret_cast<void*>(binding.set_n_threads));
     if (!cpu) return BindingFailure{"ggml's CPU library was not found among the loaded ones"};
     finder.find(binding.traits, *cpu, "ggml_get_type_traits_cpu");
+#if defined(DORMOUSE_TEST_MISSING_SYMBOL)
+    finder.find(binding.compute, *cpu, "ggml_graph_compute_of_another_time");
+#else
     finder.find(binding.compute, *cpu, "ggml_graph_compute");
+#endif
     finder.find(binding.threadpool_new, *cpu, "ggml_threadpool_new");
     finder.find(binding.threadpool_free, *cpu, "ggml_threadpool_free");
     finder.find(binding.threadpool_pause, *cpu, "ggml_threadpool_pause");
