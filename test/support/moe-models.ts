@@ -40,7 +40,12 @@ const floats = (name: string, size: number, ...shape: number[]): TensorSpec => (
   type: 'f32',
   fill: { random: size },
 });
-const matrix = (name: string, ...shape: number[]): TensorSpec => ({ name, shape, type: 'q8_0', fill: { random: 0.25 } });
+const matrix = (name: string, ...shape: number[]): TensorSpec => ({
+  name,
+  shape,
+  type: 'q8_0',
+  fill: { random: 0.25 },
+});
 const mxfp4 = (name: string, ...shape: number[]): TensorSpec => ({ name, shape, type: 'mxfp4', fill: { random: 1 } });
 
 function attention(block: string): TensorSpec[] {

@@ -21,12 +21,12 @@ std::optional<RegistryName> parse_registry_name(const std::string& file) {
         const std::size_t length = std::strlen(ending);
         if (rest.size() > length && rest.compare(rest.size() - length, length, ending) == 0) {
             rest.resize(rest.size() - length);
-            const std::size_t at = rest.find(".v");
-            const std::size_t digit = at == std::string::npos ? at : at + 2;
-            if (digit == std::string::npos || digit >= rest.size() || rest[digit] < '0' || rest[digit] > '9') {
-                return RegistryName{at == std::string::npos ? rest : "", ""};
+            // The release begins with the first ".v" before a digit; ".vulkan" is none.
+            for (std::size_t at = rest.find(".v"); at != std::string::npos; at = rest.find(".v", at + 1)) {
+                if (at + 2 >= rest.size() || rest[at + 2] < '0' || rest[at + 2] > '9') continue;
+                return RegistryName{at == 0 ? "" : rest.substr(1, at - 1), rest.substr(at + 1)};
             }
-            return RegistryName{at == 0 ? "" : rest.substr(1, at - 1), rest.substr(at + 1)};
+            return RegistryName{rest.empty() ? "" : rest.substr(1), ""};
         }
     }
     return std::nullopt;

@@ -1,6 +1,7 @@
 #include "bindings.h"
 
 #include <cmath>
+#include <exception>
 #include <string>
 
 #include "middleware.h"
@@ -98,7 +99,13 @@ Napi::Value install(const Napi::CallbackInfo& info) {
     InstallOptions options;
     options.pool = Middleware::instance().request();
     if (!read_options(info, options.pool) || !read_gpu(info, options.gpu)) return env.Undefined();
-    const std::optional<std::string> reason = Middleware::instance().install(options);
+    std::optional<std::string> reason;
+    try {
+        reason = Middleware::instance().install(options);
+    } catch (const std::exception& error) {
+        // No memory or no threads: llama.cpp computes by itself.
+        reason = std::string("the expert pool could not be made: ") + error.what();
+    }
     Napi::Object answer = Napi::Object::New(env);
     answer.Set("installed", Napi::Boolean::New(env, !reason));
     if (reason) answer.Set("reason", *reason);
@@ -111,7 +118,13 @@ Napi::Value uninstall(const Napi::CallbackInfo& info) {
 
 Napi::Value configure(const Napi::CallbackInfo& info) {
     PoolRequest request = Middleware::instance().request();
-    if (read_options(info, request)) Middleware::instance().configure(request);
+    if (!read_options(info, request)) return info.Env().Undefined();
+    try {
+        Middleware::instance().configure(request);
+    } catch (const std::exception& error) {
+        // The pool there was stays in use.
+        Napi::Error::New(info.Env(), error.what()).ThrowAsJavaScriptException();
+    }
     return info.Env().Undefined();
 }
 

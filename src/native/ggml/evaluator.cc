@@ -10,6 +10,18 @@ namespace {
 /// Graphs of a context that are remembered: decode and prefill shapes, each with a split per layer when a GPU takes part.
 constexpr std::size_t kMostPlans = 512;
 
+/// Sets a pointer for the time of a graph: between graphs nobody keeps a pool alive that was replaced.
+class ScopedPool {
+   public:
+    ScopedPool(SharedPool& slot, const SharedPool& pool) : slot_(slot) { slot_ = pool; }
+    ScopedPool(const ScopedPool&) = delete;
+    ScopedPool& operator=(const ScopedPool&) = delete;
+    ~ScopedPool() { slot_.reset(); }
+
+   private:
+    SharedPool& slot_;
+};
+
 class HostCount {
    public:
     explicit HostCount(std::atomic<std::uint32_t>& hosts) : hosts_(hosts), first_(hosts.fetch_add(1) == 0) {}
@@ -50,10 +62,11 @@ void Evaluator::hand_back() {
     binding_.set_abort_callback(backend_, callback, user_abort_data_.load(std::memory_order_relaxed));
 }
 
+/// A run that has completed leaves nobody in a chunk; only one that was given up may.
 bool Evaluator::quiesce() {
     if (stalled_pool_ != nullptr && !stalled_pool_->quiesce()) return false;
     stalled_pool_.reset();
-    return pool_ == nullptr || pool_->quiesce();
+    return true;
 }
 
 void Evaluator::set_abort_callback(ggml_abort_callback callback, void* data) {
@@ -102,11 +115,10 @@ const Plan& Evaluator::plan_for(const ggml_cgraph* graph) {
 }
 
 /// All memory and threads that the plan needs; grows only when a larger graph comes.
-void Evaluator::prepare(const Plan& plan, const SharedPool& pool) {
-    pool_ = pool;
+void Evaluator::prepare(const Plan& plan) {
     if (plan.uses_pool) {
         epoch_->reserve(plan.needs);
-        lanes_.reserve(pool->threads(), plan.needs.lane);
+        lanes_.reserve(pool_->threads(), plan.needs.lane);
         const std::lock_guard<std::mutex> lock(hits_mutex_);
         while (hits_.size() < static_cast<std::size_t>(plan.layers)) hits_.push_back(nullptr);
         for (auto& layer : hits_) {
@@ -121,12 +133,13 @@ ggml_status Evaluator::compute(ggml_cgraph* graph, const SharedPool& pool) {
         shared_.counters.aborted.fetch_add(1, std::memory_order_relaxed);
         return GGML_STATUS_ABORTED;
     }
+    const ScopedPool current(pool_, pool);
     if (stalled_pool_ != nullptr) {
         if (!stalled_pool_->quiesce(0)) return run_on_threads(graph);
         stalled_pool_.reset();
     }
     const Plan& plan = plan_for(graph);
-    prepare(plan, pool);
+    prepare(plan);
     const HostCount host(shared_.hosts);
     std::optional<HostScope> pinned;
     if (plan.uses_pool && host.is_first()) pinned.emplace(*pool);
@@ -170,7 +183,7 @@ ggml_status Evaluator::run_original(const Step& step, ggml_cgraph* graph) {
 
 ggml_status Evaluator::run_on_threads(ggml_cgraph* graph) {
     // Spinning workers would fight ggml's threads for the cores.
-    if (pool_ != nullptr) pool_->park();
+    pool_->park();
     const int count = user_threads_.load(std::memory_order_relaxed);
     binding_.set_n_threads(backend_, count);
     if (const ggml_threadpool_t users = user_pool_.load(std::memory_order_relaxed)) {

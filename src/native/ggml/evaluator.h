@@ -57,7 +57,7 @@ class Evaluator {
     struct Epoch;
 
     const Plan& plan_for(const ggml_cgraph* graph);
-    void prepare(const Plan& plan, const SharedPool& pool);
+    void prepare(const Plan& plan);
     ggml_status run_step(const Plan& plan, const Step& step, ggml_cgraph* graph);
     ggml_status run_original(const Step& step, ggml_cgraph* graph);
     ggml_status run_on_threads(ggml_cgraph* graph);

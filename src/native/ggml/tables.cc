@@ -4,6 +4,8 @@
 #include <array>
 #include <chrono>
 #include <cstring>
+#include <exception>
+#include <new>
 
 namespace dormouse {
 
@@ -51,26 +53,45 @@ struct Wrappers {
     static ggml_backend_t init_backend(ggml_backend_dev_t device, const char* params) {
         Registry& registry = *Registry::of(device);
         const ggml_backend_t backend = registry.original_init_(device, params);
-        if (backend != nullptr && registry.installed()) registry.add_backend(backend);
+        // No exception may cross ggml's C frames. Without memory for us the context is a stock one.
+        try {
+            if (backend != nullptr && registry.installed()) registry.add_backend(backend);
+        } catch (const std::exception&) {
+        }
         return backend;
     }
 
     static ggml_status graph_compute(ggml_backend_t backend, ggml_cgraph* graph) {
+        try {
+            return compute(backend, graph);
+        } catch (const std::bad_alloc&) {
+            return GGML_STATUS_ALLOC_FAILED;
+        } catch (const std::exception&) {
+            return GGML_STATUS_FAILED;
+        }
+    }
+
+    /// Counts a graph as being inside for as long as it lives.
+    struct Entered {
+        explicit Entered(Registry& registry) : registry(registry), entered(registry.enter()) {}
+        Entered(const Entered&) = delete;
+        Entered& operator=(const Entered&) = delete;
+        ~Entered() {
+            if (entered) registry.leave();
+        }
+        Registry& registry;
+        const bool entered;
+    };
+
+    static ggml_status compute(ggml_backend_t backend, ggml_cgraph* graph) {
         Registry& registry = *Registry::of(backend->device);
-        const bool entered = registry.enter();
+        const Entered inside(registry);
         const std::shared_ptr<Evaluator> evaluator = registry.evaluator_of(backend);
         const SharedPool pool = registry.pool();
-        ggml_status status = GGML_STATUS_FAILED;
-        if (entered && evaluator != nullptr && pool != nullptr) {
-            status = evaluator->compute(graph, pool);
-        } else if (evaluator != nullptr) {
-            status = evaluator->original()(backend, graph);
-        } else if (backend->iface.graph_compute != graph_compute) {
-            // Uninstalled between the caller's look at the table and now.
-            status = backend->iface.graph_compute(backend, graph);
-        }
-        if (entered) registry.leave();
-        return status;
+        if (inside.entered && evaluator != nullptr && pool != nullptr) return evaluator->compute(graph, pool);
+        if (evaluator != nullptr) return evaluator->original()(backend, graph);
+        // Uninstalled between the caller's look at the table and now.
+        return backend->iface.graph_compute == graph_compute ? GGML_STATUS_FAILED : backend->iface.graph_compute(backend, graph);
     }
 
     static void free_backend(ggml_backend_t backend) {

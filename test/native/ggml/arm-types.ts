@@ -3,7 +3,7 @@
 export type ArmName = 'stock' | 'plain' | 'pool' | 'nodes';
 
 export type ArmOptions = {
-  readonly scenario: 'generate' | 'teach' | 'two' | 'rounds' | 'stop' | 'exit' | 'refused';
+  readonly scenario: 'generate' | 'teach' | 'two' | 'rounds' | 'stop' | 'exit' | 'refused' | 'registries';
   readonly arm: ArmName;
   readonly addon: string;
   readonly model: string;
@@ -12,10 +12,13 @@ export type ArmOptions = {
   /** Ids of a fixed text lie below. */
   readonly teacherIds: number;
   readonly flashAttention: boolean;
+  /** Of the pool. */
+  readonly threads: number;
 };
 
 export type GgmlStats = {
   readonly installed: boolean;
+  readonly registries: readonly string[];
   readonly backends: number;
   readonly graphs: number;
   readonly poolNodes: number;
@@ -25,6 +28,7 @@ export type GgmlStats = {
   readonly aborted: number;
   readonly failed: number;
   readonly weightBytes: number;
+  readonly pool: { readonly threads: number } | null;
   readonly expertHits: readonly (readonly number[])[];
 };
 
@@ -47,6 +51,7 @@ export type ArmResult = {
   readonly ids?: readonly number[];
   readonly hash?: string;
   readonly hashes?: readonly string[];
+  readonly units?: readonly number[];
   readonly logits?: readonly (readonly number[])[];
   readonly answer?: ReturnType<GgmlAddon['install']>;
   readonly prefillMs?: number;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { whyNoNativeTests } from '../../support/native-programs.ts';
+import { isOnPath, whyNoNativeTests } from '../../support/native-programs.ts';
 import { addonFile, buildArm, modulesFolder, runArm } from './run-arm.ts';
 
 const reason = whyNoNativeTests();
@@ -78,11 +78,41 @@ describe.skipIf(reason !== undefined)('the middleware in node-llama-cpp', () => 
       const refused = await runArm({ scenario: 'refused', addon: addonFile(name) });
       const stock = await runArm({ arm: 'stock', count: 8 });
       expect(refused.answer?.installed).toBe(false);
-      expect(refused.answer?.reason).toMatch(name.includes('release') ? /v0\.0\.1.*v\d/ : /lacks ggml_graph_compute_of_another_time/);
+      expect(refused.answer?.reason).toMatch(
+        name.includes('release') ? /v0\.0\.1.*v\d/ : /lacks ggml_graph_compute_of_another_time/,
+      );
       expect(refused.hash).toBe(stock.hash);
       expect(refused.stats.graphs).toBe(0);
     },
   );
+
+  it('keeps two builds of llama.cpp in one process apart', async ({ skip }) => {
+    const { hashes = [], units = [], answer, stats } = await runArm({ scenario: 'registries' });
+    if (hashes.length === 0) skip('the Vulkan build of llama.cpp does not load here');
+    expect(answer?.reason).toMatch(/not said which one/);
+    expect(hashes[0]).toBe(hashes[1]);
+    expect(units.every((count) => count > 0)).toBe(true);
+    expect(stats.registries).toHaveLength(2);
+  });
+
+  it.each([0, 1, 2, 7])('gives the same bits with %d threads', async (threads) => {
+    const plain = await runArm({ arm: 'plain', count: 24 });
+    const pool = await runArm({ count: 24, threads });
+    expect(pool.hash).toBe(plain.hash);
+  });
+
+  it('refuses thread counts that make no sense, in words', async () => {
+    for (const threads of [-1, 1.5, 9999]) {
+      await expect(runArm({ count: 1, threads })).rejects.toThrow(/threads: expected a whole number/);
+    }
+  });
+
+  it.skipIf(!isOnPath('taskset'))('works with a single core', async () => {
+    const plain = await runArm({ arm: 'plain', count: 24 });
+    const pool = await runArm({ count: 24, threads: 0 }, {}, ['taskset', '-c', '0']);
+    expect(pool.hash).toBe(plain.hash);
+    expect(pool.stats.pool?.threads).toBe(1);
+  });
 
   it.each(['nowhere/libggml-mine.so', '@node-llama-cpp/linux-x64/bins/linux-x64/libggml-cpu-x64.so'])(
     'works beside a backend that the user has named (GGML_BACKEND_PATH=%s)',

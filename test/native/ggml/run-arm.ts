@@ -27,6 +27,7 @@ export async function buildArm(): Promise<void> {
 export async function runArm(
   options: Partial<ArmOptions>,
   environment: Readonly<Record<string, string>> = {},
+  launcher: readonly string[] = [],
 ): Promise<ArmResult> {
   const all: ArmOptions = {
     scenario: 'generate',
@@ -36,9 +37,12 @@ export async function runArm(
     count: 32,
     teacherIds: 1000,
     flashAttention: false,
+    threads: 2,
     ...options,
   };
-  const { stdout } = await promisify(execFile)(process.execPath, [join(outDir, 'arm.js'), JSON.stringify(all)], {
+  const node = [process.execPath, join(outDir, 'arm.js'), JSON.stringify(all)];
+  const [program, ...rest] = [...launcher, ...node] as [string, ...string[]];
+  const { stdout } = await promisify(execFile)(program, rest, {
     env: { ...process.env, ...environment },
     timeout: 110_000,
     killSignal: 'SIGKILL',
