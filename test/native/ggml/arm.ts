@@ -123,13 +123,14 @@ async function stop(model: LlamaModel, sequence: LlamaContextSequence): Promise<
   const whole = sequence.evaluateWithoutGeneratingNewTokens(tokens).then(() => performance.now() - started);
   const prefillMs = await whole;
   const before = sequence.nextTokenIndex;
-  const running = sequence.evaluateWithoutGeneratingNewTokens(tokens);
-  const asked = performance.now();
-  addon.requestStop();
-  const failed = await running.then(
+  const running = sequence.evaluateWithoutGeneratingNewTokens(tokens).then(
     () => false,
     () => true,
   );
+  await new Promise((resolve) => setTimeout(resolve, prefillMs / 4));
+  const asked = performance.now();
+  addon.requestStop();
+  const failed = await running;
   const stopMs = performance.now() - asked;
   const again = await sequence.evaluateWithoutGeneratingNewTokens([tokens[0] as Token]).then(
     () => false,

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { slowModelPath } from '../../support/gguf.ts';
 import { isOnPath, whyNoNativeTests } from '../../support/native-programs.ts';
 import { addonFile, buildArm, modulesFolder, runArm } from './run-arm.ts';
 
@@ -58,10 +59,13 @@ describe.skipIf(reason !== undefined)('the middleware in node-llama-cpp', () => 
     expect(stats.backends).toBe(0);
   });
 
-  it('stops inside a prefill and goes on cleanly', async () => {
-    const stopped = await runArm({ scenario: 'stop' });
-    const undisturbed = await runArm({ count: 16 });
+  it('stops inside a prefill and goes on cleanly', async ({ annotate }) => {
+    const model = slowModelPath();
+    const stopped = await runArm({ scenario: 'stop', model });
+    const undisturbed = await runArm({ count: 16, model });
+    await annotate(`prefill ${stopped.prefillMs?.toFixed(0)} ms, stopped within ${stopped.stopMs?.toFixed(1)} ms`);
     expect(stopped.failed).toBe(true);
+    expect(stopped.stopMs).toBeLessThan(stopped.prefillMs ?? 0);
     expect(stopped.failedAgain, 'no further batch begins').toBe(true);
     expect(stopped.kept, 'the sequence stands at the last whole batch').toBe(true);
     expect(stopped.hash).toBe(undisturbed.hash);
