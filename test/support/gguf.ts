@@ -3,18 +3,20 @@ import { dirname, resolve } from 'node:path';
 import process from 'node:process';
 
 /** One metadata entry: its type number and its bytes as they lie in a file (GGUF 3, little-endian). */
-type Entry = { readonly type: number; readonly bytes: Buffer };
+export type Entry = { readonly type: number; readonly bytes: Buffer };
 
 export type TensorSpec = {
   readonly name: string;
   /** Row length first. */
   readonly shape: readonly number[];
-  readonly type: 'f32' | 'q8_0';
+  readonly type: 'f32' | 'q8_0' | 'mxfp4';
   /** Value of every element of an f32 tensor, or largest size of a random one. */
   readonly fill: { readonly constant: number } | { readonly random: number };
 };
 
-const typeNumber = { f32: 0, q8_0: 8 } as const;
+const typeNumber = { f32: 0, q8_0: 8, mxfp4: 39 } as const;
+/** Bytes of a block of 32 values. */
+const blockBytes = { f32: 128, q8_0: 34, mxfp4: 17 } as const;
 const alignment = 32;
 
 /** Metadata of a GGUF file, entry by entry, without looking inside. */
@@ -52,6 +54,24 @@ export function uint32(value: number): Entry {
   return { type: 4, bytes };
 }
 
+export function float32(value: number): Entry {
+  const bytes = Buffer.alloc(4);
+  bytes.writeFloatLE(value);
+  return { type: 6, bytes };
+}
+
+export function bool(value: boolean): Entry {
+  return { type: 7, bytes: Buffer.from([value ? 1 : 0]) };
+}
+
+export function int32Array(values: readonly number[]): Entry {
+  const bytes = Buffer.alloc(12 + 4 * values.length);
+  bytes.writeUInt32LE(5);
+  bytes.writeBigUInt64LE(BigInt(values.length), 4);
+  values.forEach((value, index) => bytes.writeInt32LE(value, 12 + 4 * index));
+  return { type: 9, bytes };
+}
+
 export function text(value: string): Entry {
   return { type: 8, bytes: sizedText(value) };
 }
@@ -65,7 +85,7 @@ function sizedText(value: string): Buffer<ArrayBuffer> {
 
 function tensorSize({ shape, type }: TensorSpec): number {
   const values = shape.reduce((product, size) => product * size, 1);
-  return type === 'f32' ? values * 4 : (values / 32) * 34;
+  return (values / 32) * blockBytes[type];
 }
 
 const padded = (size: number) => Math.ceil(size / alignment) * alignment;
@@ -113,6 +133,14 @@ function fillTensor(data: Buffer, tensor: TensorSpec, random: () => number): voi
     const constant = 'constant' in tensor.fill ? tensor.fill.constant : 0;
     for (let at = 0; at + 4 <= tensorSize(tensor); at += 4) {
       data.writeFloatLE('random' in tensor.fill ? (random() / 2 ** 31) * tensor.fill.random : constant, at);
+    }
+    return;
+  }
+  if (tensor.type === 'mxfp4') {
+    // A power of two for 32 values of up to 6: here 1/16, whatever the wish.
+    for (let at = 0; at + 17 <= tensorSize(tensor); at += 17) {
+      data.writeUInt8(123, at);
+      for (let value = 1; value < 17; value += 4) data.writeInt32LE(random() | 0, at + value);
     }
     return;
   }
