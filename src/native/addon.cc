@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "bindings.h"
 #include "expert-pool.h"
 
 namespace {
@@ -280,12 +281,12 @@ Napi::Value topology(const Napi::CallbackInfo& info) {
     return answer;
 }
 
+// The pool by itself (`Pool`), for tests and benches, and the pool inside llama.cpp (ggml/bindings.h).
 Napi::Object initialize(Napi::Env env, Napi::Object exports) {
     exports.Set("Pool", PoolObject::define(env));
     exports.Set("topology", Napi::Function::New(env, topology, "topology"));
-#if defined(DORMOUSE_LLAMA_RELEASE)
     exports.Set("llamaRelease", DORMOUSE_LLAMA_RELEASE);
-#endif
+    register_ggml(env, exports);
     return exports;
 }
 
