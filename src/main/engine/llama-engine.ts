@@ -247,8 +247,8 @@ export class LlamaEngine implements Engine {
       return fail('model_changed', 'Another model was loaded meanwhile.', 'Try again.');
     }
     if (signal.aborted) return ok(nothingGenerated(queuedMs));
-    this.#state.to('prefill');
     this.#pool.busy();
+    this.#state.to('prefill');
     // Between chunks and not only between batches: a batch of a large model takes seconds.
     const stop = () => this.#pool.requestStop();
     signal.addEventListener('abort', stop);

@@ -193,10 +193,10 @@ export class LlamaRuntime {
     prompt: Prompt,
     hooks: GenerateHooks,
   ): Promise<GenerateOutcome> {
-    const meter = this.#sequence.tokenMeter.getState();
     const started = performance.now();
-    await this.#prefill(prompt.tokens, hooks);
+    const evaluated = await this.#prefill(prompt.tokens, hooks);
     const prefilled = performance.now();
+    const meter = this.#sequence.tokenMeter.getState();
     let first: number | null = null;
     let stopReason: StopReason = 'stopped';
     if (!hooks.signal.aborted) {
@@ -217,7 +217,7 @@ export class LlamaRuntime {
       timings: {
         promptTokens: prompt.tokens.length,
         // The meter books the last prompt token, from which the first answer token comes, as output.
-        promptTokensEvaluated: used.usedInputTokens + (predictedTokens > 0 ? 1 : 0),
+        promptTokensEvaluated: evaluated + used.usedInputTokens + (predictedTokens > 0 ? 1 : 0),
         turnsDropped: prompt.dropped,
         queuedMs: hooks.queuedMs,
         prefillMs: prefilled - started,
@@ -229,8 +229,11 @@ export class LlamaRuntime {
     };
   }
 
-  /** Feeds everything but the last token, one batch per call: a longer call could be neither stopped nor, if it failed, repaired. */
-  async #prefill(tokens: readonly Token[], hooks: GenerateHooks): Promise<void> {
+  /**
+   * Feeds everything but the last token, one batch per call: a longer call could be neither stopped nor, if it failed,
+   * repaired. @returns tokens evaluated.
+   */
+  async #prefill(tokens: readonly Token[], hooks: GenerateHooks): Promise<number> {
     const sequence = this.#sequence;
     const fed = alignPrompt(sequence, tokens).slice(0, -1);
     await sequence.adaptStateToTokens(fed, false);
@@ -243,8 +246,10 @@ export class LlamaRuntime {
       } catch (error) {
         // The pool ends a batch in the middle when it is told to stop: the sequence stands at the last whole batch.
         if (!hooks.signal.aborted) throw error;
+        return at - begin;
       }
     }
+    return Math.max(0, sequence.nextTokenIndex - begin);
   }
 
   async #decode(

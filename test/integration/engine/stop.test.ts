@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ask, builtinLoad, createEngine, requestOf, unwrap } from '../../support/engine.ts';
+import { slowModelPath } from '../../support/gguf.ts';
 
 const engine = createEngine();
 beforeAll(async () => void unwrap(await engine.load({ ...builtinLoad, batchSize: 32 })));
@@ -39,16 +40,16 @@ it('stops in prefill at the next batch, and the sequence goes on where it stood'
 
 it('keeps the batches that a stopped prefill has evaluated', async () => {
   const fresh = createEngine();
-  unwrap(await fresh.load({ ...builtinLoad, batchSize: 32 }));
-  const request = requestOf(longPrompt);
+  unwrap(await fresh.load({ ...builtinLoad, builtin: false, path: slowModelPath(), batchSize: 32 }));
+  const request = requestOf('mouse '.repeat(3000), { sampling: { temperature: 0, maxTokens: 3 } });
   const off = fresh.on((event) => {
-    if (event.type === 'status' && event.status.prefill !== null) queueMicrotask(() => fresh.stop(request.id));
+    if (event.type === 'status' && (event.status.prefill?.done ?? 0) > 0) fresh.stop(request.id);
   });
   const stopped = unwrap(await fresh.generate(request));
   off();
   expect(stopped.stopReason).toBe('stopped');
   expect(stopped.timings.promptTokensEvaluated).toBeGreaterThan(0);
-  const whole = await ask(fresh, longPrompt);
+  const whole = await ask(fresh, 'mouse '.repeat(3000), { sampling: { temperature: 0, maxTokens: 3 } });
   expect(whole.timings.promptTokensEvaluated).toBe(whole.timings.promptTokens - stopped.timings.promptTokensEvaluated);
   await fresh.close();
 });
