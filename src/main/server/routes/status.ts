@@ -31,7 +31,7 @@ function statusOf(models: ModelService, version: string) {
     },
     pool: {
       installed: pool?.installed ?? false,
-      ...(pool?.reason == null ? {} : { reason: pool.reason }),
+      ...(typeof pool?.reason === 'string' ? { reason: pool.reason } : {}),
       threads: pool?.threads ?? 0,
       spinMs: pool?.spinMs ?? null,
       workers: (stats?.workers ?? []).map(({ id, state: worker, busyMs, spinMs, asleepMs, cpuMs, wakes }) => ({
