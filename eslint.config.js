@@ -75,7 +75,7 @@ export default defineConfig(
     },
   },
   {
-    files: ['**/*.config.{ts,js}', '.dependency-cruiser.mjs', 'test/support/build-app.ts'],
+    files: ['**/*.config.{ts,js}', '.dependency-cruiser.mjs', 'test/support/build-*.ts'],
     rules: { 'no-restricted-exports': 'off' },
   },
   {

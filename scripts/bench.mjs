@@ -1,5 +1,6 @@
 // `npm run bench`: load, prefill and decode of the built-in model with stock node-llama-cpp, one thread against all
 // physical cores. Runs are interleaved and compared pair by pair. `-- --pairs N` and `-- --json FILE`.
+// `-- --pool` measures the expert pool alone, without a model (`--rounds N`).
 import './lib/check-node.mjs';
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -7,6 +8,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { Failure, runMain } from './lib/failure.mjs';
 import { root } from './lib/paths.mjs';
+import { poolBench } from './lib/pool-bench.mjs';
 import { median, quartiles, spread } from './lib/statistics.mjs';
 import { prepareOrFail } from './prepare.mjs';
 
@@ -18,8 +20,13 @@ const runLimitMs = 20_000;
 const rowNames = { load: 's', prefill: 'tok/s', decode: 'tok/s' };
 
 await runMain(async () => {
-  const { pairs, json } = readArguments(process.argv.slice(2));
+  const { pairs, rounds, json, pool } = readArguments(process.argv.slice(2));
   await prepareOrFail({ build: false });
+  if (pool) {
+    const result = await poolBench({ rounds });
+    if (json) writeFileSync(json, `${JSON.stringify(result, null, 2)}\n`);
+    return 0;
+  }
   const { getLlama, LlamaLogLevel } = await import('node-llama-cpp');
   const llama = await getLlama({ gpu: false, build: 'never', logLevel: LlamaLogLevel.error });
   try {
@@ -48,9 +55,17 @@ await runMain(async () => {
 
 function readArguments(args) {
   const value = (name) => (args.includes(name) ? args[args.indexOf(name) + 1] : undefined);
-  const pairs = Number(value('--pairs') ?? 9);
-  if (!Number.isInteger(pairs) || pairs < 1) throw new Failure('--pairs: expected a whole number from 1');
-  return { pairs, json: value('--json') };
+  const count = (name, otherwise) => {
+    const number = Number(value(name) ?? otherwise);
+    if (!Number.isInteger(number) || number < 1) throw new Failure(`${name}: expected a whole number from 1`);
+    return number;
+  };
+  return {
+    pairs: count('--pairs', 9),
+    rounds: count('--rounds', 3),
+    json: value('--json'),
+    pool: args.includes('--pool'),
+  };
 }
 
 /** One load, one prefill and one decode, each timed by wall clock. */

@@ -8,27 +8,29 @@ import { build, staleParts } from './lib/build.mjs';
 import { Failure, explainFileError, runMain } from './lib/failure.mjs';
 import { withFolderLock } from './lib/folder-lock.mjs';
 import { install, isInstalled } from './lib/install.mjs';
-import { addonState, buildAddon } from './lib/native.mjs';
+import { addonState, buildAddon, whyNoAddon } from './lib/native.mjs';
 import { buildFolder, root } from './lib/paths.mjs';
 
 const lockFolder = join(buildFolder, 'prepare.lock');
 
 /** Does only what is needed; two at once take turns. A second call does nothing. Failures are values with a sentence. */
 export async function prepare({ install: wantPackages = true, build: wantBuild = true } = {}) {
-  const isBuilt = () => staleParts().length === 0 && addonState() === 'fresh';
+  const isBuilt = () => staleParts().length === 0 && addonState() !== 'stale';
   const ready = () => (!wantPackages || isInstalled()) && (!wantBuild || isBuilt());
   const onWait = (pid) => console.error(`Another Dormouse command is preparing this folder (process ${pid}); waiting…`);
   try {
-    if (ready()) return { ok: true };
-    accessSync(root, constants.W_OK);
-    await withFolderLock(lockFolder, onWait, async () => {
-      if (wantPackages) await install();
-      if (!wantBuild) return;
-      await build();
-      // Without a compiler the app still runs, and says here and at run time what it lacks.
-      const withoutPool = await buildAddon();
-      if (withoutPool) console.error(withoutPool);
-    });
+    if (!ready()) {
+      accessSync(root, constants.W_OK);
+      await withFolderLock(lockFolder, onWait, async () => {
+        if (wantPackages) await install();
+        if (!wantBuild) return;
+        await build();
+        await buildAddon();
+      });
+    }
+    // Without a compiler the app still runs, and says here and at run time what it lacks.
+    const withoutPool = wantBuild ? whyNoAddon() : undefined;
+    if (withoutPool) console.error(withoutPool);
     return { ok: true };
   } catch (error) {
     const message = error instanceof Failure ? error.message : explainFileError(error);

@@ -1,10 +1,12 @@
 // `npm run soak`: loads, answers and unloads again and again, in the app's engine and with node-llama-cpp alone, and
 // compares how much memory each cycle leaves behind. `-- --cycles N` (200).
+// `-- --pool` runs the expert pool's stress instead: 10 million epochs, plain and with sanitizers. `--scale X` (50).
 import './lib/check-node.mjs';
 import process from 'node:process';
 import { bundle } from './lib/bundle.mjs';
 import { Failure, runMain } from './lib/failure.mjs';
 import { root } from './lib/paths.mjs';
+import { buildNativeTests, programPath } from './lib/native.mjs';
 import { runChild } from './lib/run-child.mjs';
 import { median } from './lib/statistics.mjs';
 import { prepareOrFail } from './prepare.mjs';
@@ -13,6 +15,7 @@ import { prepareOrFail } from './prepare.mjs';
 const allowance = 20 * 1024;
 
 await runMain(async () => {
+  if (process.argv.includes('--pool')) return soakPool();
   const at = process.argv.indexOf('--cycles');
   const cycles = at < 0 ? 200 : Number(process.argv[at + 1]);
   if (!Number.isInteger(cycles) || cycles < 20) throw new Failure('--cycles: expected a whole number from 20');
@@ -41,6 +44,23 @@ await runMain(async () => {
   );
   return fits ? 0 : 1;
 });
+
+/** At scale 1 the spin-0 tests run 200,000 epochs; sanitizer builds run a tenth of what the plain one does. */
+async function soakPool() {
+  const at = process.argv.indexOf('--scale');
+  const scale = at < 0 ? 50 : Number(process.argv[at + 1]);
+  if (!(scale > 0)) throw new Failure('--scale: expected a number above 0');
+  await prepareOrFail({ build: false });
+  for (const preset of ['release', 'tsan', 'asan']) {
+    await buildNativeTests(preset);
+    const DORMOUSE_TEST_SCALE = String(preset === 'release' ? scale : scale / 10);
+    console.log(`${preset}, scale ${DORMOUSE_TEST_SCALE}`);
+    const env = { ...process.env, DORMOUSE_TEST_SCALE };
+    const { code } = await runChild(programPath(preset, 'test-stress'), [], { cwd: root, env });
+    if (code !== 0) return code;
+  }
+  return 0;
+}
 
 function kib(bytes) {
   return `${(bytes / 1024).toFixed(1)} KiB`;

@@ -39,7 +39,8 @@ export function missingTools() {
 
 /** One sentence on what to install, in this system's words. */
 export function explainMissing(missing) {
-  const what = missing.map((name) => (name === 'g++' ? 'a C++ compiler' : name)).join(' and ');
+  const names = missing.map((name) => (name === 'g++' ? 'a C++ compiler' : name));
+  const what = [...(names.length > 1 ? [names.slice(0, -1).join(', ')] : []), names.at(-1)].join(' and ');
   return `The expert pool is not built, as ${what} ${missing.length > 1 ? 'are' : 'is'} missing (${installHint(missing)}). Dormouse computes on llama.cpp's own threads instead.`;
 }
 
@@ -62,19 +63,21 @@ export function addonState() {
   return readStamp('release', 'failed') === hash ? 'failed' : 'stale';
 }
 
-/**
- * Builds the addon when it is stale. The app runs without it, so nothing here is fatal.
- * @returns a sentence on why there is none, or undefined.
- */
-export async function buildAddon() {
+/** @returns a sentence on why there is no addon, or undefined. */
+export function whyNoAddon() {
   switch (addonState()) {
-    case 'fresh':
-      return undefined;
     case 'no-tools':
       return explainMissing(missingTools());
     case 'failed':
-      return sentenceOfFailure();
+      return `The expert pool could not be compiled (the compiler's words are in ${relative(root, logPath())}). Dormouse computes on llama.cpp's own threads instead.`;
+    default:
+      return undefined;
   }
+}
+
+/** Builds the addon when it is stale. The app runs without it, so a failure is only noted: see `whyNoAddon`. */
+export async function buildAddon() {
+  if (addonState() !== 'stale') return;
   const hash = hashOf(addonInputs);
   const progress = new Progress('Building the expert pool', ' (half a minute, once)');
   const timer = setInterval(() => progress.update('compiling'), 1000);
@@ -88,12 +91,11 @@ export async function buildAddon() {
   if (result.code === 0) {
     progress.end(`Built the expert pool in ${progress.seconds} s.`);
     writeStamp('release', 'addon', hash);
-    return undefined;
+    return;
   }
   progress.end('Could not build the expert pool.');
   writeFileSync(logPath(), result.output);
   writeStamp('release', 'failed', hash);
-  return sentenceOfFailure();
 }
 
 /** Builds the test programs and pool-bench of one preset, or throws what the compiler said. */
@@ -109,16 +111,24 @@ export async function buildNativeTests(preset) {
 
 export const programPath = (preset, name) => join(buildFolder, 'native', preset, 'test', name);
 
+/** A build folder of another place, compiler or CMake makes configuring fail: then once more from nothing. */
 async function cmake(preset, targets) {
-  const cwd = join(root, 'src', 'native');
   const folder = join(buildFolder, 'native', preset);
+  const configured = existsSync(join(folder, 'CMakeCache.txt'));
+  const result = await configureAndBuild(preset, targets, folder);
+  if (result.code === 0 || result.stopped || !configured) return result;
+  rmSync(folder, { recursive: true, force: true });
+  return configureAndBuild(preset, targets, folder);
+}
+
+async function configureAndBuild(preset, targets, folder) {
   rmSync(stampPath(preset, 'failed'), { force: true });
   mkdirSync(folder, { recursive: true });
-  const configured = existsSync(join(folder, 'CMakeCache.txt'));
-  const generator = !configured && process.platform !== 'win32' && !hasProgram('make') ? ['-G', 'Ninja'] : [];
+  const fresh = !existsSync(join(folder, 'CMakeCache.txt'));
+  const generator = fresh && process.platform !== 'win32' && !hasProgram('make') ? ['-G', 'Ninja'] : [];
   // A git hook's variables would send the clone of ggml's headers into the wrong repository.
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_')));
-  const options = { cwd, capture: true, env };
+  const options = { cwd: join(root, 'src', 'native'), capture: true, env };
   const configure = await runChild('cmake', ['--preset', preset, ...generator], options);
   if (configure.code !== 0 || configure.stopped) return configure;
   const config = process.platform === 'win32' ? ['--config', 'Release'] : [];
@@ -126,9 +136,6 @@ async function cmake(preset, targets) {
 }
 
 const logPath = () => join(buildFolder, 'native', 'release', 'build.log');
-const sentenceOfFailure = () =>
-  `The expert pool could not be compiled (the compiler's words are in ${relative(root, logPath())}). Dormouse computes on llama.cpp's own threads instead.`;
-
 const stampPath = (preset, name) => join(buildFolder, 'native', preset, `${name}.stamp`);
 
 function readStamp(preset, name) {

@@ -104,7 +104,7 @@ struct SelfTest {
 
 /// Runs on one of libuv's threads, as llama.cpp's graphs do.
 class SelfTestWork : public Napi::AsyncWorker {
-   public:
+ public:
     SelfTestWork(Napi::Env env, SharedPool pool, StopFlag stop, const SelfTest& test)
         : AsyncWorker(env, "dormouse-self-test"),
           pool_(std::move(pool)),
@@ -133,7 +133,7 @@ class SelfTestWork : public Napi::AsyncWorker {
     }
     void OnError(const Napi::Error& error) override { result_.Reject(error.Value()); }
 
-   private:
+ private:
     SharedPool pool_;
     StopFlag stop_;
     SelfTest test_;
@@ -144,7 +144,7 @@ class SelfTestWork : public Napi::AsyncWorker {
 };
 
 class QuiesceWork : public Napi::AsyncWorker {
-   public:
+ public:
     QuiesceWork(Napi::Env env, SharedPool pool)
         : AsyncWorker(env, "dormouse-quiesce"), pool_(std::move(pool)), result_(Napi::Promise::Deferred::New(env)) {}
     Napi::Promise promise() const { return result_.Promise(); }
@@ -152,20 +152,20 @@ class QuiesceWork : public Napi::AsyncWorker {
     void OnOK() override { result_.Resolve(Napi::Boolean::New(Env(), quiet_)); }
     void OnError(const Napi::Error& error) override { result_.Reject(error.Value()); }
 
-   private:
+ private:
     SharedPool pool_;
     bool quiet_ = false;
     Napi::Promise::Deferred result_;
 };
 
 class PoolObject : public Napi::ObjectWrap<PoolObject> {
-   public:
+ public:
     static Napi::Function define(Napi::Env env) {
-        return DefineClass(env, "Pool",
-                           {InstanceMethod<&PoolObject::configure>("configure"), InstanceMethod<&PoolObject::stats>("stats"),
-                            InstanceMethod<&PoolObject::park>("park"), InstanceMethod<&PoolObject::quiesce>("quiesce"),
-                            InstanceMethod<&PoolObject::self_test>("selfTest"),
-                            InstanceMethod<&PoolObject::destroy>("destroy")});
+        return DefineClass(
+            env, "Pool",
+            {InstanceMethod<&PoolObject::configure>("configure"), InstanceMethod<&PoolObject::stats>("stats"),
+             InstanceMethod<&PoolObject::park>("park"), InstanceMethod<&PoolObject::quiesce>("quiesce"),
+             InstanceMethod<&PoolObject::self_test>("selfTest"), InstanceMethod<&PoolObject::destroy>("destroy")});
     }
 
     explicit PoolObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {
@@ -179,11 +179,12 @@ class PoolObject : public Napi::ObjectWrap<PoolObject> {
         pool_ = SharedPool(ExpertPool::create(plan).release(), ExpertPool::Destroy());
     }
 
-   private:
+ private:
     Napi::Value configure(const Napi::CallbackInfo& info) {
         if (!alive(info)) return info.Env().Undefined();
         std::uint64_t spin_ns = pool_->stats().spin_ns;
-        if (info.Length() > 0 && info[0].IsObject() && read_spin(info[0].As<Napi::Object>(), spin_ns)) pool_->set_spin_ns(spin_ns);
+        if (info.Length() == 0 || !info[0].IsObject()) return info.Env().Undefined();
+        if (read_spin(info[0].As<Napi::Object>(), spin_ns)) pool_->set_spin_ns(spin_ns);
         return info.Env().Undefined();
     }
     Napi::Value park(const Napi::CallbackInfo& info) {

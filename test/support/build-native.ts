@@ -11,7 +11,7 @@ export default async function buildNative(): Promise<void> {
     join(buildFolder, 'prepare.lock'),
     () => {},
     async () => {
-      for (const preset of nativePresets) await buildNativeTests(preset);
+      for (const preset of new Set(['release', ...nativePresets])) await buildNativeTests(preset);
     },
   );
 }

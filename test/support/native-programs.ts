@@ -7,7 +7,14 @@ const defaults = ['release', 'asan', 'tsan'];
 /** Presets whose programs are tested; DORMOUSE_NATIVE_PRESETS=release,asan,tsan,ubsan names others. */
 export const nativePresets = (process.env['DORMOUSE_NATIVE_PRESETS'] ?? defaults.join(',')).split(',');
 
-export const nativePrograms = ['test-protocol', 'test-late-waker', 'test-machine', 'test-stress', 'test-ggml-graphs'];
+export const nativePrograms = [
+  'test-protocol',
+  'test-lifetime',
+  'test-late-waker',
+  'test-machine',
+  'test-stress',
+  'test-ggml-graphs',
+];
 
 /** Why the native tests cannot run here, or undefined. */
 export function whyNoNativeTests(): string | undefined {

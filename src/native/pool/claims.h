@@ -31,8 +31,9 @@ struct Claim {
 /// exactly 2^32 epochs, at least an hour, and then it would take a chunk that really is free, as everything that
 /// describes the chunk is read after the exchange.)
 class TaggedClaims {
-   public:
-    /// Host only, while no chunk of the former epoch is unfinished. `total` is the sum of chunks, 1..kMaxChunksPerEpoch.
+ public:
+    /// Host only, while no chunk of the former epoch is unfinished. `total` is the sum of
+    /// chunks, 1..kMaxChunksPerEpoch.
     void open(std::uint32_t epoch, const Phase* phases, std::uint32_t count, std::uint32_t total) noexcept {
         // Plain writes to `phases_`: everyone who reads it holds a chunk, and nobody holds one now. The ends are read
         // before a claim too, hence atomics; relaxed, see phase_of().
@@ -120,7 +121,7 @@ class TaggedClaims {
         } while (!head_.compare_exchange_weak(head, closed, std::memory_order_relaxed, std::memory_order_relaxed));
     }
 
-   private:
+ private:
     /// Which phase chunk `next` lies in. Read before the claim, when the caller holds nothing yet, so the host may be
     /// writing the next epoch's ends at the same time; then this is a wrong answer, and never a believed one. If the
     /// exchange in claim() succeeds, chunk `next` of this epoch was unclaimed until then, so the epoch was incomplete;
@@ -136,7 +137,9 @@ class TaggedClaims {
         return (static_cast<std::uint64_t>(epoch) << 32) | low;
     }
     static std::uint32_t epoch_of(std::uint64_t word) noexcept { return static_cast<std::uint32_t>(word >> 32); }
-    static std::uint32_t chunks_of(std::uint64_t head) noexcept { return static_cast<std::uint32_t>(head >> 16) & 0xffff; }
+    static std::uint32_t chunks_of(std::uint64_t head) noexcept {
+        return static_cast<std::uint32_t>(head >> 16) & 0xffff;
+    }
     static std::uint32_t next_of(std::uint64_t head) noexcept { return static_cast<std::uint32_t>(head) & 0xffff; }
     static std::uint32_t count_of(std::uint64_t done) noexcept { return static_cast<std::uint32_t>(done); }
 

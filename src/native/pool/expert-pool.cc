@@ -15,7 +15,8 @@ PoolOptions plan_pool(const PoolRequest& request, const Topology& topology) {
     }
     std::uint64_t usable = std::max<std::size_t>(1, cpus.size());
     // A quota is CPU time, not a place: rounded up, since half a core more is still no reason for threads to collide.
-    if (topology.quota) usable = std::min(usable, static_cast<std::uint64_t>(std::max(1.0, std::ceil(*topology.quota))));
+    if (topology.quota)
+        usable = std::min(usable, static_cast<std::uint64_t>(std::max(1.0, std::ceil(*topology.quota))));
 
     PoolOptions options;
     options.threads = request.threads > 0 ? request.threads : auto_threads(topology, performance_only);

@@ -38,12 +38,12 @@ PoolOptions plan_pool(const PoolRequest& request, const Topology& topology);
 /// Makes the calling thread a host while it lives: keeps it on the host's core, apart from the workers, and lets it go
 /// as it came. Once around a whole graph, not around each run.
 class HostScope {
-   public:
+ public:
     explicit HostScope(const ExpertPool& pool) noexcept {
         if (const int cpu = pool.host_cpu(); cpu >= 0) pin_.emplace(static_cast<std::uint32_t>(cpu));
     }
 
-   private:
+ private:
     std::optional<ScopedPin> pin_;
 };
 

@@ -12,6 +12,8 @@ constexpr std::uint64_t kPressurePerLate = 4;
 constexpr std::uint64_t kMaxPressure = kPressureThreshold << Governor::kMaxSpinShift;
 /// A worker that stays in for this long after a probe has passed it.
 constexpr std::uint64_t kProbationNs = 100'000'000;
+/// Gained time after which a quarter of the account is forgotten: it remembers about four times as much.
+constexpr std::uint64_t kFadeNs = 4'000'000;
 }  // namespace
 
 Governor::Governor(std::uint32_t workers) : accounts_(workers) {}
@@ -28,16 +30,18 @@ void Governor::on_preempted(std::uint64_t switches) noexcept {
 }
 
 void Governor::close_window(std::uint64_t now, std::uint64_t chunk_ns, const Share* shares) noexcept {
-    // Idle time is no experience: accounts fade only by time in which the pool worked, one window at most per window.
-    const bool fade = now - last_window_ >= kWindowNs;
     for (std::size_t worker = 0; worker < accounts_.size(); ++worker) {
         Account& account = accounts_[worker];
         if (account.benched) continue;
-        account.gained_ns += shares[worker].chunks * chunk_ns;
+        const std::uint64_t gained = shares[worker].chunks * chunk_ns;
+        account.gained_ns += gained;
+        account.since_fade_ns += gained;
         settle(account, now);
-        if (fade) {
+        // Accounts fade with work done, not with time: an hour of idleness teaches nothing about the machine.
+        if (account.since_fade_ns >= kFadeNs) {
             account.gained_ns -= account.gained_ns / 4;
             account.lost_ns -= account.lost_ns / 4;
+            account.since_fade_ns = 0;
         }
     }
     while (pressure_ > 0 && now - pressure_decayed_ >= kPressureHalfLifeNs) {
@@ -45,31 +49,40 @@ void Governor::close_window(std::uint64_t now, std::uint64_t chunk_ns, const Sha
         pressure_decayed_ += kPressureHalfLifeNs;
     }
     if (pressure_ == 0) pressure_decayed_ = now;
-    if (fade) {
-        last_window_ = now;
-        window_ends_ = now + kWindowNs;
-    }
+    window_ends_ = now + kWindowNs;
     late_in_window_ = false;
 }
 
-/// Benches a worker that costs more than half of what it brings. Half, because what it brings is an upper bound: the
-/// host's own chunks get slower when memory is shared.
+/// Benches a worker that costs more than three quarters of what it brings. Not all of it, because what it brings is an
+/// upper bound: the host's own chunks get slower when memory is shared.
 void Governor::settle(Account& account, std::uint64_t now) noexcept {
-    if (account.lost_ns >= kLateNs && account.lost_ns * 2 > account.gained_ns) {
+    if (account.lost_ns >= kLateNs && account.lost_ns * 4 > account.gained_ns * 3) {
         account.benched = true;
         ++benched_;
-        account.probe_at = now + account.pause_ns;
-        account.pause_ns = std::min(kLongestPauseNs, account.pause_ns * 2);
+        pause(account, now, std::min(kLongestPauseNs, account.lost_ns * kPausePerLoss));
         account.gained_ns = 0;
         account.lost_ns = 0;
-        update_next_probe();
     } else if (account.pause_ns > kFirstPauseNs && now - account.active_since >= kProbationNs) {
         account.pause_ns = std::max(kFirstPauseNs, account.pause_ns / 2);
         account.active_since = now;
     }
 }
 
-void Governor::probe(std::uint32_t worker, std::uint64_t now) noexcept {
+void Governor::pause(Account& account, std::uint64_t now, std::uint64_t at_least) noexcept {
+    account.probe_at = now + std::max(account.pause_ns, at_least);
+    account.pause_ns = std::min(kLongestPauseNs, account.pause_ns * 2);
+    update_next_probe();
+}
+
+void Governor::rehearsal_failed(std::uint32_t worker, std::uint64_t now) noexcept {
+    Account& account = accounts_[worker];
+    if (!account.benched) return;
+    ++probes_;
+    pressure_ = std::min(kMaxPressure, pressure_ + kPressurePerLate);
+    pause(account, now, 0);
+}
+
+void Governor::take_back(std::uint32_t worker, std::uint64_t now) noexcept {
     Account& account = accounts_[worker];
     if (!account.benched) return;
     account.benched = false;

@@ -10,16 +10,16 @@
 
 namespace dormouse {
 
-/// Waits inside an epoch: for the chunks of a phase, or of the whole epoch, that others have in hand. They spin for some
-/// tens of microseconds, a chunk's length, and then block: on a busy machine the thread that is waited for may need the
-/// very core that the waiter holds.
+/// Waits inside an epoch: for the chunks of a phase, or of the whole epoch, that others have in hand. They spin for
+/// some tens of microseconds, a chunk's length, and then block: on a busy machine the thread that is waited for may
+/// need the very core that the waiter holds.
 ///
 /// The hand-over is that of SleepGate with other names: the finisher raises `done` and then reads `waiters`, the waiter
 /// raises `waiters` and then reads `done`, all sequentially consistent. Two things differ. A finisher that cannot get
-/// the mutex at once lets it be, and a finisher can lose its core between raising `done` and notifying. So no wait lasts
-/// longer than a slice without looking for itself; a slice is also what makes a bound on the whole wait possible.
+/// the mutex at once lets it be, and a finisher can lose its core between raising `done` and notifying. So no wait
+/// lasts longer than a slice without looking for itself; a slice is also what makes a bound on the whole wait possible.
 class PhaseGate {
-   public:
+ public:
     /// After raising `done` to the end of a phase or of the epoch.
     void notify() noexcept {
         if (waiters_.load(std::memory_order_seq_cst) == 0) return;
@@ -49,7 +49,7 @@ class PhaseGate {
         return is_ready;
     }
 
-   private:
+ private:
     static constexpr std::uint32_t kLockTries = 100;
 
     alignas(kCacheLine) std::atomic<std::uint32_t> waiters_{0};

@@ -131,8 +131,8 @@ template <class Policy>
 RunStatus PoolCore<Policy>::give_up() {
     claims_.close();
     char line[160];
-    std::snprintf(line, sizeof line, "epoch %u: %u of %u chunks finished and none for %.1f s;", epoch_, claims_.finished(),
-                  claims_.target(), static_cast<double>(options_.stall_limit_ns) / 1e9);
+    std::snprintf(line, sizeof line, "epoch %u: %u of %u chunks finished and none for %.1f s;", epoch_,
+                  claims_.finished(), claims_.target(), static_cast<double>(options_.stall_limit_ns) / 1e9);
     diagnosis_ = line;
     for (const auto& worker : workers_) {
         const WorkerClock::Times times = worker->clock.read();
@@ -164,7 +164,7 @@ bool PoolCore<Policy>::quiesce(std::uint64_t limit_ns) {
 template <class Policy>
 void PoolCore<Policy>::govern(std::uint64_t now) {
     if (governor_.window_is_due(now)) close_window(now);
-    if (governor_.any_probe_due(now)) take_back(now);
+    if (governor_.any_probe_due(now)) look_at_bench(now);
 }
 
 template <class Policy>
@@ -178,6 +178,11 @@ void PoolCore<Policy>::close_window(std::uint64_t now) {
     const std::uint64_t switches = involuntary_switches();
     const std::thread::id self = std::this_thread::get_id();
     if (self == host_thread_) governor_.on_preempted(switches - host_switches_);
+    for (const auto& worker : workers_) {
+        const std::uint64_t gaps = worker->gaps.load(std::memory_order_relaxed);
+        governor_.on_preempted((gaps - worker->gaps_before) * 2);
+        worker->gaps_before = gaps;
+    }
     host_thread_ = self;
     host_switches_ = switches;
 
@@ -193,17 +198,30 @@ void PoolCore<Policy>::close_window(std::uint64_t now) {
     apply_spin();
 }
 
-/// Takes workers off the bench whose pause is over. If the mutex is taken, by a worker that may have lost its core with
-/// it, the next run tries again: the host waits for nobody.
+/// Has workers rehearse whose pause is over, and takes back those who passed. If the mutex is taken, by a worker that
+/// may have lost its core with it, the next run tries again: the host waits for nobody.
 template <class Policy>
-void PoolCore<Policy>::take_back(std::uint64_t now) {
+void PoolCore<Policy>::look_at_bench(std::uint64_t now) {
     if (!bench_mutex_.try_lock()) return;
     for (std::size_t index = 0; index < workers_.size(); ++index) {
         const auto number = static_cast<std::uint32_t>(index);
+        Worker& worker = *workers_[index];
         if (!governor_.wants_probe(number, now)) continue;
-        governor_.probe(number, now);
-        workers_[index]->chunks_before = workers_[index]->chunks.load(std::memory_order_relaxed);
-        workers_[index]->benched.store(false, std::memory_order_relaxed);
+        // Relaxed throughout: outcome and flags are handed over alone; the mutex orders them against the worker's wait.
+        switch (worker.rehearsal.load(std::memory_order_relaxed)) {
+            case Rehearsal::none: worker.rehearsal.store(Rehearsal::asked, std::memory_order_relaxed); break;
+            case Rehearsal::asked: break;
+            case Rehearsal::failed:
+                governor_.rehearsal_failed(number, now);
+                worker.rehearsal.store(Rehearsal::none, std::memory_order_relaxed);
+                break;
+            case Rehearsal::passed:
+                governor_.take_back(number, now);
+                worker.chunks_before = worker.chunks.load(std::memory_order_relaxed);
+                worker.rehearsal.store(Rehearsal::none, std::memory_order_relaxed);
+                worker.benched.store(false, std::memory_order_relaxed);
+                break;
+        }
     }
     bench_mutex_.unlock();
     bench_condition_.notify_all();

@@ -29,7 +29,9 @@ bool PoolCore<Policy>::end_workers() {
     const std::lock_guard<std::mutex> host(host_mutex_);
     gate_.stop();
     // Having held the mutex after stop(): a benched worker has either seen the flag or is inside wait() and notified.
-    { const std::lock_guard<std::mutex> lock(bench_mutex_); }
+    {
+        const std::lock_guard<std::mutex> lock(bench_mutex_);
+    }
     bench_condition_.notify_all();
     const std::uint64_t started = now_ns();
     const bool ended = phase_gate_.block(
@@ -55,7 +57,10 @@ void PoolCore<Policy>::worker_main(Worker& worker) {
     for (;;) {
         typename Gate::Woken woken;
         // "Woken" and not "one further": a worker may sleep through any number of epochs, the host needs none of them.
-        seen = gate_.wait(seen, woken, [&] { worker.clock.enter(WorkerState::asleep); });
+        const auto on_gap = [&] {
+            worker.gaps.store(worker.gaps.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+        };
+        seen = gate_.wait(seen, woken, on_gap, [&] { worker.clock.enter(WorkerState::asleep); });
         if (woken == Gate::Woken::sleeping) {
             worker.clock.enter(WorkerState::spinning);
             worker.wakes.store(worker.wakes.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
@@ -109,14 +114,36 @@ void PoolCore<Policy>::wait_at_gate(Worker& worker, std::uint32_t epoch, std::ui
 
 template <class Policy>
 void PoolCore<Policy>::sit_out(Worker& worker) {
-    worker.clock.enter(WorkerState::asleep);
-    {
-        std::unique_lock<std::mutex> lock(bench_mutex_);
-        // Both are written before the host takes and leaves the mutex, so neither can be missed between look and wait.
-        bench_condition_.wait(lock, [&] { return !worker.benched.load(std::memory_order_relaxed) || gate_.stopping(); });
+    for (;;) {
+        worker.clock.enter(WorkerState::asleep);
+        {
+            std::unique_lock<std::mutex> lock(bench_mutex_);
+            // All are written before the host takes and leaves the mutex, or while it holds it, so none can be missed
+            // between look and wait.
+            bench_condition_.wait(lock, [&] {
+                return !worker.benched.load(std::memory_order_relaxed) || gate_.stopping() ||
+                       worker.rehearsal.load(std::memory_order_relaxed) == Rehearsal::asked;
+            });
+        }
+        worker.wakes.store(worker.wakes.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+        worker.clock.enter(WorkerState::spinning);
+        if (gate_.stopping() || !worker.benched.load(std::memory_order_relaxed)) return;
+        worker.rehearsal.store(rehearse() ? Rehearsal::passed : Rehearsal::failed, std::memory_order_relaxed);
     }
-    worker.wakes.store(worker.wakes.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    worker.clock.enter(WorkerState::spinning);
+}
+
+/// Uses its core for a while as if it computed. A gap between two looks at the clock means that the core was away.
+template <class Policy>
+bool PoolCore<Policy>::rehearse() const noexcept {
+    const std::uint64_t started = now_ns();
+    std::uint64_t last = started;
+    while (last - started < options_.rehearsal_ns && !gate_.stopping()) {
+        for (std::uint32_t pauses = 0; pauses < kPausesPerShortClockRead; ++pauses) cpu_pause();
+        const std::uint64_t now = now_ns();
+        if (now - last > Governor::kLateNs) return false;
+        last = now;
+    }
+    return true;
 }
 
 }  // namespace dormouse

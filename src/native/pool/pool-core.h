@@ -29,6 +29,8 @@ struct PoolOptions {
     /// More threads than cores: nobody spins, as the one that is waited for needs the core. kSpinAlways still does.
     bool oversubscribed = false;
     bool govern = true;
+    /// How long a benched worker rehearses before it takes part again.
+    std::uint64_t rehearsal_ns = Governor::kRehearsalNs;
     /// How long a wait inside an epoch spins before it blocks.
     std::uint64_t in_phase_spin_ns = 30'000;
     /// Without any finished chunk for this long a run is given up as stalled.
@@ -39,8 +41,9 @@ struct PoolOptions {
 /// the protocol without epoch tags in its place.
 template <class Policy>
 class PoolCore {
-   public:
-    /// Deletes the pool when its threads have ended. One that hangs in a chunk keeps the pool's memory for ever instead.
+ public:
+    /// Deletes the pool when its threads have ended. One that hangs in a chunk keeps the pool's memory for ever
+    /// instead.
     struct Destroy {
         void operator()(PoolCore* pool) const {
             if (pool->end_workers()) delete pool;
@@ -57,7 +60,8 @@ class PoolCore {
     /// Computes `chunks` pieces with the caller's and all awake threads; see Phase. Hosts take turns: a mutex makes the
     /// second one wait for the first one's run, which is bounded by its own stall limit.
     /// `stop`, if given, is looked at between two chunks of the host.
-    RunStatus run(ChunkFunction function, void* context, std::uint32_t chunks, const std::atomic<bool>* stop = nullptr) {
+    RunStatus run(ChunkFunction function, void* context, std::uint32_t chunks,
+                  const std::atomic<bool>* stop = nullptr) {
         const Phase phase{function, context, chunks};
         return run_phases(&phase, 1, stop);
     }
@@ -96,9 +100,11 @@ class PoolCore {
         return diagnosis_;
     }
 
-   private:
+ private:
     using Gate = SleepGate<Policy>;
     using Point = typename Policy::Point;
+
+    enum class Rehearsal : std::uint8_t { none, asked, passed, failed };
 
     struct alignas(kCacheLine) Worker {
         std::uint32_t thread_index = 0;
@@ -109,8 +115,13 @@ class PoolCore {
         alignas(kCacheLine) WorkerClock clock;
         std::atomic<std::uint64_t> wakes{0};
         std::atomic<std::uint64_t> chunks{0};
-        /// Host only: `chunks` when the governor's window opened.
-        alignas(kCacheLine) std::uint64_t chunks_before = 0;
+        /// How often its core was found to have been away while it was spinning.
+        std::atomic<std::uint64_t> gaps{0};
+        /// Set to `asked` by the host, to the outcome by the worker.
+        alignas(kCacheLine) std::atomic<Rehearsal> rehearsal{Rehearsal::none};
+        /// Host only: `chunks` and `gaps` when the governor's window opened.
+        std::uint64_t chunks_before = 0;
+        std::uint64_t gaps_before = 0;
     };
 
     explicit PoolCore(const PoolOptions& options)
@@ -129,6 +140,7 @@ class PoolCore {
     void take_part(Worker& worker, std::uint32_t epoch);
     void wait_at_gate(Worker& worker, std::uint32_t epoch, std::uint32_t gate);
     void sit_out(Worker& worker);
+    bool rehearse() const noexcept;
 
     // Host side (pool-core-host.h)
     RunStatus compute(std::uint32_t epoch, const std::atomic<bool>* stop);
@@ -140,7 +152,7 @@ class PoolCore {
     RunStatus give_up();
     void govern(std::uint64_t now);
     void close_window(std::uint64_t now);
-    void take_back(std::uint64_t now);
+    void look_at_bench(std::uint64_t now);
     void apply_spin() noexcept;
 
     /// Computes a claimed chunk and counts it.
@@ -210,8 +222,9 @@ PoolStats PoolCore<Policy>::stats() const {
         const std::uint64_t wakes = worker->wakes.load(relaxed);
         stats.wakes += wakes;
         stats.workers.push_back({worker->thread_index, times.state, worker->benched.load(relaxed), times.in_state_ns,
-                                 total(WorkerState::computing), total(WorkerState::spinning), total(WorkerState::asleep),
-                                 cpu_time_ns(worker->thread), wakes, worker->chunks.load(relaxed)});
+                                 total(WorkerState::computing), total(WorkerState::spinning),
+                                 total(WorkerState::asleep), cpu_time_ns(worker->thread), wakes,
+                                 worker->chunks.load(relaxed)});
     }
     return stats;
 }

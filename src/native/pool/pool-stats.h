@@ -26,7 +26,7 @@ struct WorkerStats {
 struct GovernorStats {
     /// Workers taken out because others need their cores.
     std::uint32_t benched;
-    /// Benched workers taken back in to see whether the machine is quiet again.
+    /// Rehearsals of benched workers, passed or not.
     std::uint64_t probes;
     /// Host time lost waiting for workers that had lost their core.
     std::uint64_t lost_ns;

@@ -9,7 +9,8 @@
 
 namespace dormouse {
 
-/// Each atomic that two threads write lies alone: 128 bytes, since x86 fetches lines in pairs and Apple's are that long.
+/// Each atomic that two threads write lies alone: 128 bytes, since x86 fetches lines in pairs and Apple's are that
+/// long.
 inline constexpr std::size_t kCacheLine = 128;
 
 /// Tells the core that this is a wait: it saves power and leaves the pipeline to the sibling thread.
@@ -30,7 +31,8 @@ inline std::uint64_t now_ns() noexcept {
     return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
 }
 
-/// In-phase waits look at the clock this often; one pause is 15 to 60 ns, so the bound is kept within a few microseconds.
+/// In-phase waits look at the clock this often; one pause is 15 to 60 ns, so the bound is kept within a few
+/// microseconds.
 inline constexpr std::uint32_t kPausesPerShortClockRead = 64;
 
 /// Spins until `ready()` or until `budget_ns` are over. Returns whether it became ready.

@@ -13,9 +13,7 @@
 #include <pthread.h>
 #include <pthread/qos.h>
 #elif defined(_WIN32)
-#define WIN32_LEAN_AND_MEAN
-#define NOMINMAX
-#include <windows.h>
+#include "windows-header.h"
 #endif
 
 namespace dormouse {
@@ -111,7 +109,12 @@ bool pin_this_thread(std::uint32_t cpu) noexcept {
 std::uint64_t cpu_time_ns(std::thread& thread) noexcept {
     FILETIME created, exited, kernel, user;
     if (!thread.joinable()) return 0;
-    if (!GetThreadTimes(static_cast<HANDLE>(thread.native_handle()), &created, &exited, &kernel, &user)) return 0;
+#if defined(__GLIBCXX__)
+    const HANDLE handle = pthread_gethandle(thread.native_handle());  // MinGW's threads are pthreads
+#else
+    const auto handle = static_cast<HANDLE>(thread.native_handle());
+#endif
+    if (!GetThreadTimes(handle, &created, &exited, &kernel, &user)) return 0;
     const auto nanoseconds = [](const FILETIME& time) {
         return ((static_cast<std::uint64_t>(time.dwHighDateTime) << 32) | time.dwLowDateTime) * 100;
     };

@@ -20,7 +20,7 @@ std::uint64_t involuntary_switches() noexcept;
 /// Keeps the calling thread on one logical core while it lives, then gives it back the cores it had. The thread is
 /// borrowed (Node's libuv lends it to us): it must leave as it came. Does nothing if the thread may not run on `cpu`.
 class ScopedPin {
-   public:
+ public:
     ScopedPin() = default;
     explicit ScopedPin(std::uint32_t cpu) noexcept;
     ScopedPin(const ScopedPin&) = delete;
@@ -29,7 +29,7 @@ class ScopedPin {
 
     bool pinned() const noexcept { return pinned_; }
 
-   private:
+ private:
     /// One bit per logical core, up to 1,024 of them; Windows uses the first word.
     std::uint64_t before_[16] = {};
     bool pinned_ = false;

@@ -12,9 +12,7 @@
 #elif defined(__APPLE__)
 #include <sys/sysctl.h>
 #elif defined(_WIN32)
-#define WIN32_LEAN_AND_MEAN
-#define NOMINMAX
-#include <windows.h>
+#include "windows-header.h"
 #endif
 
 namespace dormouse {
@@ -60,6 +58,7 @@ bool contains(const std::vector<std::uint32_t>& list, std::uint32_t cpu) {
     return std::find(list.begin(), list.end(), cpu) != list.end();
 }
 
+#if !defined(__APPLE__) && !defined(_WIN32)
 std::string cpu_folder(std::uint32_t cpu) { return "/sys/devices/system/cpu/cpu" + std::to_string(cpu); }
 
 /// Logical cores that share `cpu`'s physical core, itself included.
@@ -89,10 +88,12 @@ void mark_efficiency_cores(const MachineReader& reader, std::vector<Core>& cores
     if (capacities.empty()) return;
     const int most = *std::max_element(capacities.begin(), capacities.end());
     // Phones and laptops have up to three kinds. The middle one (about three quarters) is worth using.
-    for (std::size_t index = 0; index < cores.size(); ++index) cores[index].performance = capacities[index] * 3 >= most * 2;
+    for (std::size_t index = 0; index < cores.size(); ++index) {
+        cores[index].performance = capacities[index] * 3 >= most * 2;
+    }
 }
 
-#if defined(__APPLE__)
+#elif defined(__APPLE__)
 // macOS has no pinning, so only the numbers matter: performance cores first, then the rest.
 std::vector<Core> apple_cores() {
     const auto number = [](const char* name) {
@@ -185,7 +186,8 @@ Topology read_topology(const MachineReader& reader) {
     if (topology.cores.empty()) {
         for (const std::uint32_t cpu : topology.allowed_cpus) topology.cores.push_back({cpu, true});
     }
-    std::stable_partition(topology.cores.begin(), topology.cores.end(), [](const Core& core) { return core.performance; });
+    std::stable_partition(topology.cores.begin(), topology.cores.end(),
+                          [](const Core& core) { return core.performance; });
     return topology;
 }
 

@@ -21,7 +21,7 @@ inline const char* name_of(WorkerState state) noexcept {
 
 /// How long a worker has been in each state, in nanoseconds. One thread writes, any thread reads, nobody waits.
 class WorkerClock {
-   public:
+ public:
     struct Times {
         WorkerState state;
         /// How long it has been in this state.
@@ -75,7 +75,7 @@ class WorkerClock {
         }
     }
 
-   private:
+ private:
     std::atomic<std::uint32_t> version_{0};
     std::atomic<WorkerState> state_{WorkerState::spinning};
     std::atomic<std::uint64_t> since_ns_{0};

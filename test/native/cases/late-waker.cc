@@ -9,7 +9,7 @@ namespace {
 
 /// Stops at the beginning of open(), where the untagged protocol stops in the middle of its resets.
 class ObservedClaims : public TaggedClaims {
-   public:
+ public:
     void open(std::uint32_t epoch, const Phase* phases, std::uint32_t count, std::uint32_t total) {
         TestPolicyBase::at(TestPoint::opening);
         TaggedClaims::open(epoch, phases, count, total);
@@ -79,7 +79,8 @@ Outcome run_with_late_waker() {
 
 }  // namespace
 
-TEST("a late waker takes nothing of the next epoch", "claims without an epoch: a chunk lost, another run twice, a host that hangs") {
+TEST("a late waker takes nothing of the next epoch",
+     "claims without an epoch: a chunk lost, another run twice, a host that hangs") {
     const Outcome outcome = run_with_late_waker<TaggedPolicy>();
     CHECK(outcome.status == RunStatus::completed);
     for (std::uint32_t chunk = 0; chunk < 4; ++chunk) {

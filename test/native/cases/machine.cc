@@ -47,7 +47,8 @@ FakeMachine four_cores() {
 TEST("cpu lists are parsed", "a range read as two cores, or garbage read as core 0") {
     CHECK(parse_cpu_list("0-3,8,10-11\n") == (std::vector<std::uint32_t>{0, 1, 2, 3, 8, 10, 11}));
     CHECK(parse_cpu_list("5") == std::vector<std::uint32_t>{5});
-    for (const char* broken : {"", "\n", "x", "3-1", "1-", "-", "1 2", "0-99999999"}) CHECK(parse_cpu_list(broken).empty());
+    for (const char* broken : {"", "\n", "x", "3-1", "1-", "-", "1 2", "0-99999999"})
+        CHECK(parse_cpu_list(broken).empty());
 }
 
 TEST("hyperthreads are not counted", "two threads on one physical core, where the second brings nothing") {
@@ -225,7 +226,8 @@ TEST("one hiccup on a quiet machine benches nobody", "workers lost to a single i
     CHECK_EQUAL(governor.benched_count(), 0U);
 }
 
-TEST("probes get rarer while the machine stays busy and frequent again when it is quiet", "a busy machine that pays a time slice per probe, or a quiet one left at half speed") {
+TEST("probes get rarer while the machine stays busy and frequent again when it is quiet",
+     "a busy machine that pays a time slice per probe, or a quiet one left at half speed") {
     Governor governor(1);
     const Governor::Share few{4};
     std::uint64_t now = 1'000 * kMs;
@@ -241,7 +243,7 @@ TEST("probes get rarer while the machine stays busy and frequent again when it i
         CHECK(pause <= Governor::kLongestPauseNs);
         CHECK(governor.any_probe_due(now));
         last_pause = pause;
-        governor.probe(0, now);
+        governor.take_back(0, now);
         CHECK(!governor.benched(0) && !governor.any_probe_due(now));
     }
     CHECK_EQUAL(last_pause, Governor::kLongestPauseNs);
@@ -250,7 +252,39 @@ TEST("probes get rarer while the machine stays busy and frequent again when it i
     for (int late = 0; late < 4; ++late) governor.on_late(0, 4 * kMs);
     governor.close_window(now, 25'000, &few);
     CHECK(governor.benched(0));
-    CHECK(governor.wants_probe(0, now + Governor::kFirstPauseNs));
+    CHECK(governor.wants_probe(0, now + 16 * kMs * Governor::kPausePerLoss));
+}
+
+TEST("a failed rehearsal lengthens the pause and costs the host nothing",
+     "a busy machine rehearsed on at full rate for ever") {
+    Governor governor(1);
+    const Governor::Share few{4};
+    std::uint64_t now = 1'000 * kMs;
+    governor.on_late(0, kMs);
+    governor.close_window(now, 25'000, &few);
+    std::uint64_t last_pause = 0;
+    for (int round = 0; round < 6; ++round) {
+        const std::uint64_t before = now;
+        while (!governor.wants_probe(0, now)) now += kMs;
+        CHECK(round == 0 || now - before >= last_pause);
+        last_pause = now - before;
+        governor.rehearsal_failed(0, now);
+        CHECK(governor.benched(0));
+    }
+    CHECK(last_pause >= 400 * kMs);
+    CHECK_EQUAL(governor.lost_ns(), kMs);
+    CHECK_EQUAL(governor.probes(), 6ULL);
+}
+
+TEST("a dear fault means a long pause",
+     "a worker that passes rehearsals and loses a time slice in earnest, again and again") {
+    Governor governor(1);
+    const Governor::Share few{4};
+    const std::uint64_t now = 1'000 * kMs;
+    governor.on_late(0, 50 * kMs);
+    governor.close_window(now, 25'000, &few);
+    CHECK(!governor.wants_probe(0, now + 900 * kMs));
+    CHECK(governor.wants_probe(0, now + 1'000 * kMs));
 }
 
 TEST("the spin shrinks while the machine is oversubscribed", "20 ms of spinning on a core that someone else needs") {
@@ -269,9 +303,11 @@ TEST("the spin shrinks while the machine is oversubscribed", "20 ms of spinning 
     CHECK_EQUAL(governor.spin_shift(), 0U);
 }
 
-TEST("a worker that loses its core is benched and taken back", "a governor that never hears of stragglers, or never forgives") {
+TEST("a worker that loses its core is benched and taken back",
+     "a governor that never hears of stragglers, or never forgives") {
     PoolOptions options;
     options.threads = 2;
+    options.rehearsal_ns = 0;  // passes on any machine
     auto pool = TestPool::create(options);
     // The worker is descheduled in its chunk, time after time: the one place where a test sleeps.
     const auto straggle = [](void*, std::uint32_t, std::uint32_t thread_index) {

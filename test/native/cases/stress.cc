@@ -1,4 +1,5 @@
-// Many epochs with random work, at every moment a sleeper that wakes late. Counts of epochs are for DORMOUSE_TEST_SCALE 1.
+// Many epochs with random work, at every moment a sleeper that wakes late. Counts of epochs are for
+// DORMOUSE_TEST_SCALE 1.
 #include "expert-pool.h"
 #include "test-pool.h"
 
@@ -59,7 +60,8 @@ void run_epochs(Pool& pool, const Mix& mix, std::uint32_t epochs, std::uint64_t 
         CHECK(pool.run_phases(phases, count) == RunStatus::completed);
         for (std::uint32_t phase = 0; phase < count; ++phase) {
             for (std::uint32_t chunk = 0; chunk < kMostChunks; ++chunk) {
-                CHECK_EQUAL(work[phase].ran[chunk].exchange(0, std::memory_order_relaxed), chunk < phases[phase].chunks ? 1U : 0U);
+                CHECK_EQUAL(work[phase].ran[chunk].exchange(0, std::memory_order_relaxed),
+                            chunk < phases[phase].chunks ? 1U : 0U);
             }
         }
         if (mix.park_one_in > 0 && random.below(mix.park_one_in) == 0) pool.park();
@@ -74,6 +76,7 @@ void stress(const Mix& mix, std::uint32_t hosts = 1) {
     options.spin_ns = mix.spin_ns;
     options.govern = mix.govern;
     options.oversubscribed = mix.oversubscribed;
+    options.rehearsal_ns = 100'000;
     auto pool = ExpertPool::create(options);
     const auto epochs = static_cast<std::uint32_t>(mix.epochs * test_scale());
     const auto seed = std::uint64_t{0x9e3779b97f4a7c15} + mix.threads * 77 + mix.spin_ns;
@@ -108,4 +111,6 @@ TEST("stress: benching and probing", "a benched worker that is lost, or wakes in
 TEST("stress: no spinning anywhere", "a blocked wait inside an epoch that nobody ends") {
     stress({4, 0, true, 0, 10'000, true});
 }
-TEST("stress: two hosts", "two contexts evaluating at once, each with its own chunks") { stress({3, 0, true, 0, 20'000}, 2); }
+TEST("stress: two hosts", "two contexts evaluating at once, each with its own chunks") {
+    stress({3, 0, true, 0, 20'000}, 2);
+}

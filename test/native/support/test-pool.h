@@ -11,7 +11,7 @@
 
 /// A mutex that counts how often it was taken: a publish without sleepers must leave the number as it is.
 class CountingMutex {
-   public:
+ public:
     void lock() {
         taken_.fetch_add(1, std::memory_order_relaxed);
         mutex_.lock();
@@ -23,7 +23,7 @@ class CountingMutex {
     void unlock() { mutex_.unlock(); }
     static std::uint64_t taken() { return taken_.load(std::memory_order_relaxed); }
 
-   private:
+ private:
     std::mutex mutex_;
     static inline std::atomic<std::uint64_t> taken_{0};
 };
@@ -63,6 +63,17 @@ struct ChunkCounter {
         for (std::uint32_t index = 0; index < counts.size(); ++index) {
             CHECK_EQUAL(counts[index].exchange(0), index < chunks ? 1U : 0U);
         }
+    }
+};
+
+/// A chunk that waits until the test opens it.
+struct Latch {
+    std::atomic<std::uint32_t> inside{0};
+    std::atomic<bool> open{false};
+    static void compute(void* context, std::uint32_t, std::uint32_t) {
+        auto& self = *static_cast<Latch*>(context);
+        self.inside.fetch_add(1);
+        eventually("latch opened", [&] { return self.open.load(); });
     }
 };
 

@@ -6,7 +6,7 @@
 /// Same face as TaggedClaims, so that the same pool and the same test can run on it. For the proof that the test of the
 /// late waker finds what it is there to find.
 class UntaggedClaims {
-   public:
+ public:
     void open(std::uint32_t, const dormouse::Phase* phases, std::uint32_t, std::uint32_t total) {
         chunks_.store(total);
         next_.store(0);
@@ -30,7 +30,7 @@ class UntaggedClaims {
     std::uint32_t finished() const { return done_.load(); }
     void close() { next_.store(chunks_.load()); }
 
-   private:
+ private:
     std::atomic<std::uint32_t> chunks_{0};
     std::atomic<std::uint32_t> next_{0};
     std::atomic<std::uint32_t> done_{0};
