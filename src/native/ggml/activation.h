@@ -19,7 +19,7 @@ struct ActivationProgram {
 /// Runs activations, row by row, with ggml's own code, so that they give its very bits whatever they are: each thread
 /// of the pool has a lane with a graph over tensors of one row and a ggml thread pool without threads.
 class ActivationLanes {
-   public:
+ public:
     explicit ActivationLanes(const Binding& binding) : binding_(binding) {}
     ActivationLanes(const ActivationLanes&) = delete;
     ActivationLanes& operator=(const ActivationLanes&) = delete;
@@ -29,9 +29,10 @@ class ActivationLanes {
     void reserve(std::uint32_t threads, std::size_t floats);
     ActivationProgram program(const FfnUnit& unit, const ggml_cgraph* graph) const;
     /// The activated row, in the lane's memory until its next call.
-    const float* run(const ActivationProgram& program, const std::array<const float*, 2>& rows, std::uint32_t thread) noexcept;
+    const float* run(const ActivationProgram& program, const std::array<const float*, 2>& rows,
+                     std::uint32_t thread) noexcept;
 
-   private:
+ private:
     struct Lane {
         ggml_threadpool_t threads = nullptr;
         std::array<ggml_tensor, kMostLeaves + kMostActivations> tensors{};

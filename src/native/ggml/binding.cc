@@ -36,7 +36,7 @@ std::string folder_of(const Module& module) { return module.path.substr(0, modul
 
 /// Collects functions and the names of those that are missing.
 class Finder {
-   public:
+ public:
     template <class Function>
     void find(Function& function, const Module& module, const char* symbol) {
         set(function, find_symbol(module, symbol), symbol);
@@ -47,7 +47,7 @@ class Finder {
     }
     const std::string& missing() const { return missing_; }
 
-   private:
+ private:
     template <class Function>
     void set(Function& function, void* address, const char* symbol) {
         function = reinterpret_cast<Function>(address);
@@ -57,7 +57,8 @@ class Finder {
 };
 
 BindingFailure wrong_release(const std::string& found) {
-    return {"the expert pool was built for llama.cpp " DORMOUSE_LLAMA_RELEASE " (ggml " DORMOUSE_GGML_VERSION "), but " +
+    return {"the expert pool was built for llama.cpp " DORMOUSE_LLAMA_RELEASE " (ggml " DORMOUSE_GGML_VERSION
+            "), but " +
             found + " is loaded"};
 }
 
@@ -74,7 +75,8 @@ std::optional<Module> choose_registry(const std::vector<Module>& modules, const 
         chosen = module;
         name = *parsed;
     }
-    if (!chosen) failure = {"no llama.cpp" + (gpu && !gpu->empty() ? " for " + *gpu : std::string()) + " is loaded yet"};
+    if (!chosen)
+        failure = {"no llama.cpp" + (gpu && !gpu->empty() ? " for " + *gpu : std::string()) + " is loaded yet"};
     return chosen;
 }
 
@@ -120,7 +122,8 @@ std::variant<Module, BindingFailure> find_registry(const std::optional<std::stri
     BindingFailure failure;
     const auto registry = choose_registry(loaded_modules(), gpu, name, failure);
     if (!registry) return failure;
-    if (name.release != DORMOUSE_LLAMA_RELEASE) return wrong_release(name.release.empty() ? registry->name() : name.release);
+    if (name.release != DORMOUSE_LLAMA_RELEASE)
+        return wrong_release(name.release.empty() ? registry->name() : name.release);
     return *registry;
 }
 
@@ -146,7 +149,8 @@ std::variant<Binding, BindingFailure> bind_registry(const Module& registry) {
     if (!finder.missing().empty()) return BindingFailure{"llama.cpp lacks " + finder.missing()};
     if (binding.cpu_device == nullptr) return BindingFailure{"llama.cpp has no CPU device"};
     binding.cpu_registry = binding.cpu_device->reg;
-    if (binding.cpu_registry->api_version != GGML_BACKEND_API_VERSION || binding.cpu_registry->iface.get_proc_address == nullptr) {
+    if (binding.cpu_registry->api_version != GGML_BACKEND_API_VERSION ||
+        binding.cpu_registry->iface.get_proc_address == nullptr) {
         return wrong_release("another version of ggml's backend interface");
     }
 

@@ -15,7 +15,9 @@ constexpr double kMostThreads = 1'024;
 constexpr double kMostSpinMs = 1'000'000;
 
 Napi::Number number(Napi::Env env, std::uint64_t value) { return Napi::Number::New(env, static_cast<double>(value)); }
-Napi::Number milliseconds(Napi::Env env, std::uint64_t ns) { return Napi::Number::New(env, static_cast<double>(ns) / kNsPerMs); }
+Napi::Number milliseconds(Napi::Env env, std::uint64_t ns) {
+    return Napi::Number::New(env, static_cast<double>(ns) / kNsPerMs);
+}
 Napi::Value spin_value(Napi::Env env, std::uint64_t ns) {
     if (ns == kSpinAlways) return Napi::String::New(env, "always");
     return milliseconds(env, ns);
@@ -50,7 +52,8 @@ bool read_spin(const Napi::Object& options, PoolRequest& request) {
         return true;
     }
     const double value = given.IsNumber() ? given.As<Napi::Number>().DoubleValue() : -1;
-    if (!(value >= 0 && value <= kMostSpinMs)) return refuse(options.Env(), "spinMs: expected 0 to 1000000 milliseconds or \"always\"");
+    if (!(value >= 0 && value <= kMostSpinMs))
+        return refuse(options.Env(), "spinMs: expected 0 to 1000000 milliseconds or \"always\"");
     request.spin_ns = static_cast<std::uint64_t>(std::llround(value * kNsPerMs));
     return true;
 }
@@ -155,7 +158,8 @@ Napi::Object worker_object(Napi::Env env, const WorkerStats& worker) {
 
 Napi::Object pool_object(Napi::Env env, const PoolStats& stats) {
     Napi::Array workers = Napi::Array::New(env, stats.workers.size());
-    for (std::uint32_t index = 0; index < stats.workers.size(); ++index) workers.Set(index, worker_object(env, stats.workers[index]));
+    for (std::uint32_t index = 0; index < stats.workers.size(); ++index)
+        workers.Set(index, worker_object(env, stats.workers[index]));
     Napi::Object governor = Napi::Object::New(env);
     governor.Set("benched", number(env, stats.governor.benched));
     governor.Set("probes", number(env, stats.governor.probes));
@@ -176,10 +180,14 @@ Napi::Object pool_object(Napi::Env env, const PoolStats& stats) {
 }
 
 Napi::Object phases_object(Napi::Env env, const Counters& counters) {
-    constexpr std::pair<Work, const char*> kNames[] = {
-        {Work::convert, "convert"}, {Work::gate_up, "gateUp"}, {Work::activation, "activation"},
-        {Work::down, "down"}, {Work::expert, "expert"}, {Work::dense, "dense"},
-        {Work::original_small, "originalSmall"}, {Work::original_large, "originalLarge"}};
+    constexpr std::pair<Work, const char*> kNames[] = {{Work::convert, "convert"},
+                                                       {Work::gate_up, "gateUp"},
+                                                       {Work::activation, "activation"},
+                                                       {Work::down, "down"},
+                                                       {Work::expert, "expert"},
+                                                       {Work::dense, "dense"},
+                                                       {Work::original_small, "originalSmall"},
+                                                       {Work::original_large, "originalLarge"}};
     Napi::Object phases = Napi::Object::New(env);
     for (const auto& [work, name] : kNames) phases.Set(name, milliseconds(env, counters.ns_of(work)));
     return phases;
@@ -189,7 +197,8 @@ Napi::Array hits_array(Napi::Env env, const std::vector<std::vector<std::uint64_
     Napi::Array layers = Napi::Array::New(env, hits.size());
     for (std::uint32_t layer = 0; layer < hits.size(); ++layer) {
         Napi::Array experts = Napi::Array::New(env, hits[layer].size());
-        for (std::uint32_t expert = 0; expert < hits[layer].size(); ++expert) experts.Set(expert, number(env, hits[layer][expert]));
+        for (std::uint32_t expert = 0; expert < hits[layer].size(); ++expert)
+            experts.Set(expert, number(env, hits[layer][expert]));
         layers.Set(layer, experts);
     }
     return layers;
@@ -200,9 +209,12 @@ Napi::Value stats(const Napi::CallbackInfo& info) {
     const Middleware& middleware = Middleware::instance();
     const MiddlewareStats stats = middleware.stats();
     const Counters& counters = middleware.counters();
-    const auto count = [env](const std::atomic<std::uint64_t>& value) { return number(env, value.load(std::memory_order_relaxed)); };
+    const auto count = [env](const std::atomic<std::uint64_t>& value) {
+        return number(env, value.load(std::memory_order_relaxed));
+    };
     Napi::Array registries = Napi::Array::New(env, stats.registries.size());
-    for (std::uint32_t index = 0; index < stats.registries.size(); ++index) registries.Set(index, stats.registries[index]);
+    for (std::uint32_t index = 0; index < stats.registries.size(); ++index)
+        registries.Set(index, stats.registries[index]);
     Napi::Object answer = Napi::Object::New(env);
     answer.Set("installed", Napi::Boolean::New(env, stats.installed));
     answer.Set("registries", registries);

@@ -5,7 +5,8 @@
 namespace dormouse {
 
 /// Adds to the addon's exports (everything that crosses is a plain copied object; wrong types throw a TypeError):
-///  * install({gpu?, threads?, affinity?, spinMs?, fuse?}) -> {installed, reason?}: after getLlama() and before models are
+///  * install({gpu?, threads?, affinity?, spinMs?, fuse?}) -> {installed, reason?}: after getLlama() and before models
+///  are
 ///    loaded. `gpu` is the `gpu` of the Llama in use, `threads` counts host and workers (0: by the machine), `affinity`
 ///    is "off", "auto" or "p-cores", `spinMs` a number or "always"; `fuse: false` computes FFNs node by node. Again at
 ///    any time: changes the options.

@@ -48,14 +48,14 @@ struct Counters {
 
 /// Adds the time of its scope.
 class ScopedWork {
-   public:
+ public:
     ScopedWork(Counters& counters, Work work, std::uint32_t thread) noexcept
         : counters_(counters), work_(work), thread_(thread), started_(now_ns()) {}
     ScopedWork(const ScopedWork&) = delete;
     ScopedWork& operator=(const ScopedWork&) = delete;
     ~ScopedWork() { counters_.add(work_, thread_, now_ns() - started_); }
 
-   private:
+ private:
     Counters& counters_;
     const Work work_;
     const std::uint32_t thread_;

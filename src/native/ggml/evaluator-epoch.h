@@ -9,14 +9,14 @@ namespace dormouse {
 struct Evaluator::Epoch {
     /// Memory of the given size, 64-byte aligned, that only ever grows.
     class Scratch {
-       public:
+     public:
         void reserve(std::size_t bytes) {
             if (memory_.size() * kLine >= bytes) return;
             memory_.resize((bytes + kLine - 1) / kLine);
         }
         char* data() noexcept { return reinterpret_cast<char*>(memory_.data()); }
 
-       private:
+     private:
         static constexpr std::size_t kLine = 64;
         struct alignas(kLine) Line {
             char bytes[kLine];

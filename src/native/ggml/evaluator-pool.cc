@@ -121,16 +121,11 @@ ggml_status Evaluator::publish(const Phase* phases, std::uint32_t count, std::ui
         return GGML_STATUS_SUCCESS;
     }
     switch (pool_->run_phases(phases, count, &shared_.stop)) {
-        case RunStatus::completed:
-            return GGML_STATUS_SUCCESS;
-        case RunStatus::stopped:
-            return GGML_STATUS_ABORTED;
-        case RunStatus::stalled:
-            stalled_pool_ = pool_;
-            return GGML_STATUS_FAILED;
+        case RunStatus::completed: return GGML_STATUS_SUCCESS;
+        case RunStatus::stopped: return GGML_STATUS_ABORTED;
+        case RunStatus::stalled: stalled_pool_ = pool_; return GGML_STATUS_FAILED;
         case RunStatus::nested:
-        case RunStatus::too_many_chunks:
-            break;
+        case RunStatus::too_many_chunks: break;
     }
     return GGML_STATUS_FAILED;
 }

@@ -7,30 +7,31 @@ namespace dormouse {
 
 namespace {
 
-/// Graphs of a context that are remembered: decode and prefill shapes, each with a split per layer when a GPU takes part.
+/// Graphs of a context that are remembered: decode and prefill shapes, each with a split per layer when a GPU takes
+/// part.
 constexpr std::size_t kMostPlans = 512;
 
 /// Sets a pointer for the time of a graph: between graphs nobody keeps a pool alive that was replaced.
 class ScopedPool {
-   public:
+ public:
     ScopedPool(SharedPool& slot, const SharedPool& pool) : slot_(slot) { slot_ = pool; }
     ScopedPool(const ScopedPool&) = delete;
     ScopedPool& operator=(const ScopedPool&) = delete;
     ~ScopedPool() { slot_.reset(); }
 
-   private:
+ private:
     SharedPool& slot_;
 };
 
 class HostCount {
-   public:
+ public:
     explicit HostCount(std::atomic<std::uint32_t>& hosts) : hosts_(hosts), first_(hosts.fetch_add(1) == 0) {}
     HostCount(const HostCount&) = delete;
     HostCount& operator=(const HostCount&) = delete;
     ~HostCount() { hosts_.fetch_sub(1); }
     bool is_first() const { return first_; }
 
-   private:
+ private:
     std::atomic<std::uint32_t>& hosts_;
     const bool first_;
 };
@@ -125,7 +126,8 @@ void Evaluator::prepare(const Plan& plan) {
             if (layer == nullptr) layer = std::make_unique<std::vector<std::atomic<std::uint64_t>>>(plan.needs.experts);
         }
     }
-    if (plan.uses_threads && user_pool_.load(std::memory_order_relaxed) == nullptr) threads_.ensure(user_threads_.load(std::memory_order_relaxed));
+    if (plan.uses_threads && user_pool_.load(std::memory_order_relaxed) == nullptr)
+        threads_.ensure(user_threads_.load(std::memory_order_relaxed));
 }
 
 ggml_status Evaluator::compute(ggml_cgraph* graph, const SharedPool& pool) {
@@ -160,13 +162,10 @@ ggml_status Evaluator::compute(ggml_cgraph* graph, const SharedPool& pool) {
 ggml_status Evaluator::run_step(const Plan& plan, const Step& step, ggml_cgraph* graph) {
     switch (step.kind) {
         case StepKind::dense:
-        case StepKind::expert:
-            return run_product(step, graph);
-        case StepKind::unit:
-            return run_unit(plan.units[step.unit], graph);
+        case StepKind::expert: return run_product(step, graph);
+        case StepKind::unit: return run_unit(plan.units[step.unit], graph);
         case StepKind::original_small:
-        case StepKind::original_large:
-            break;
+        case StepKind::original_large: break;
     }
     return run_original(step, graph);
 }

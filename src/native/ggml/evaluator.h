@@ -29,7 +29,7 @@ struct Shared {
 /// Computes the graphs of one CPU backend, that is, of one context: on the pool what the pool can, the rest with the
 /// backend's original function. One thread at a time, as ggml demands of a backend.
 class Evaluator {
-   public:
+ public:
     using Original = ggml_status (*)(ggml_backend_t, ggml_cgraph*);
 
     Evaluator(const Binding& binding, Shared& shared, GgmlThreads& threads, ggml_backend_t backend);
@@ -53,7 +53,7 @@ class Evaluator {
     /// Adds this context's hits: hits[layer][expert].
     void add_hits(std::vector<std::vector<std::uint64_t>>& hits) const;
 
-   private:
+ private:
     struct Epoch;
 
     const Plan& plan_for(const ggml_cgraph* graph);

@@ -9,7 +9,8 @@ namespace {
 
 std::int32_t id_at(const char* ids, std::size_t token_stride, std::int64_t slot, std::int64_t token) noexcept {
     std::int32_t id;
-    std::memcpy(&id, ids + static_cast<std::size_t>(token) * token_stride + static_cast<std::size_t>(slot) * sizeof id, sizeof id);
+    std::memcpy(&id, ids + static_cast<std::size_t>(token) * token_stride + static_cast<std::size_t>(slot) * sizeof id,
+                sizeof id);
     return id;
 }
 

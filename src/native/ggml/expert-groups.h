@@ -19,11 +19,13 @@ struct ExpertRow {
 
 /// Which experts are used, and by which rows. Memory grows to the largest graph seen, and then stays.
 class ExpertGroups {
-   public:
+ public:
     void reserve(std::size_t rows, std::size_t experts);
 
-    /// `ids(slot, token)` lies at ids + token * token_stride + slot * 4. False: an id is no expert, so nothing is grouped.
-    bool assign(const char* ids, std::size_t token_stride, std::int64_t slots, std::int64_t tokens, std::int64_t experts) noexcept;
+    /// `ids(slot, token)` lies at ids + token * token_stride + slot * 4. False: an id is no expert, so nothing is
+    /// grouped.
+    bool assign(const char* ids, std::size_t token_stride, std::int64_t slots, std::int64_t tokens,
+                std::int64_t experts) noexcept;
     /// One matrix for all tokens.
     void assign_dense(std::int64_t tokens) noexcept;
 
@@ -32,7 +34,7 @@ class ExpertGroups {
     const ExpertGroup& group(std::uint32_t index) const noexcept { return groups_[index]; }
     const ExpertRow* rows(const ExpertGroup& group) const noexcept { return rows_.data() + group.first; }
 
-   private:
+ private:
     std::vector<ExpertGroup> groups_;
     std::vector<ExpertRow> rows_;
     /// By expert: how many rows, then where the next one goes.

@@ -9,7 +9,7 @@ namespace dormouse {
 /// ggml's own threads for large nodes: one pool per registry that lives on, instead of one made and joined at every
 /// graph. Its threads block while idle (poll 0) and are paused between uses.
 class GgmlThreads {
-   public:
+ public:
     explicit GgmlThreads(const Binding& binding) : binding_(binding) {}
     GgmlThreads(const GgmlThreads&) = delete;
     GgmlThreads& operator=(const GgmlThreads&) = delete;
@@ -17,12 +17,13 @@ class GgmlThreads {
 
     /// The pool for one graph at a time: a ggml thread pool serves a single caller.
     class Lease {
-       public:
+     public:
         ggml_threadpool_t threads() const noexcept { return threads_; }
 
-       private:
+     private:
         friend class GgmlThreads;
-        Lease(std::unique_lock<std::mutex> lock, ggml_threadpool_t threads) : lock_(std::move(lock)), threads_(threads) {}
+        Lease(std::unique_lock<std::mutex> lock, ggml_threadpool_t threads)
+            : lock_(std::move(lock)), threads_(threads) {}
         std::unique_lock<std::mutex> lock_;
         ggml_threadpool_t threads_;
     };
@@ -33,7 +34,7 @@ class GgmlThreads {
     /// Called by whoever used a lease, before it ends.
     void pause(const Lease& lease);
 
-   private:
+ private:
     void grow(int count);
 
     const Binding& binding_;

@@ -28,7 +28,7 @@ struct MiddlewareStats {
 
 /// The pool inside llama.cpp: one pool for the process, any number of registries.
 class Middleware {
-   public:
+ public:
     /// The one of this process. Never destroyed: at exit other threads may still compute.
     static Middleware& instance();
 
@@ -37,7 +37,8 @@ class Middleware {
     std::optional<std::string> install(const InstallOptions& options);
     /// From all registries. False: something still runs; see Registry::uninstall.
     bool uninstall(std::uint64_t limit_ns = 60'000'000'000);
-    /// Changes the pool of all registries; graphs under way finish on the old one. Only the spin time if the rest is equal.
+    /// Changes the pool of all registries; graphs under way finish on the old one. Only the spin time if the rest is
+    /// equal.
     void configure(const PoolRequest& request);
     PoolRequest request() const;
 
@@ -51,7 +52,7 @@ class Middleware {
     MiddlewareStats stats() const;
     const Counters& counters() const { return shared_.counters; }
 
-   private:
+ private:
     void ensure_pool(const PoolRequest& request);
 
     Shared shared_;

@@ -10,8 +10,9 @@
 
 namespace dormouse {
 
-// The phases of an epoch, as plain data. They belong to the evaluator, not to a stack: after a stalled run a late worker
-// may still read them. Chunks of one phase write disjoint parts of the output and read only what earlier phases wrote.
+// The phases of an epoch, as plain data. They belong to the evaluator, not to a stack: after a stalled run a late
+// worker may still read them. Chunks of one phase write disjoint parts of the output and read only what earlier phases
+// wrote.
 
 /// Float rows, of a tensor or of scratch, to the format of a dot product. Chunk: one row.
 struct ConvertPhase {
@@ -46,7 +47,8 @@ struct DotPart {
     std::size_t bias_stride = 0;
 
     /// Returns the bytes of weights it read.
-    std::uint64_t compute(const ExpertGroups& groups, const ExpertGroup& group, std::int64_t begin, std::int64_t end) const noexcept;
+    std::uint64_t compute(const ExpertGroups& groups, const ExpertGroup& group, std::int64_t begin,
+                          std::int64_t end) const noexcept;
 };
 
 /// One or two products over the same rows. Chunk: some rows of one expert, for all tokens that use it.

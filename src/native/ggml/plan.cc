@@ -10,13 +10,15 @@
 namespace dormouse {
 
 bool can_multiply_dense(const Binding& binding, const ggml_tensor* node) {
-    if (node->op != GGML_OP_MUL_MAT || !is_computed(node) || node->op_params[1] == GGML_HINT_SRC0_IS_HADAMARD) return false;
+    if (node->op != GGML_OP_MUL_MAT || !is_computed(node) || node->op_params[1] == GGML_HINT_SRC0_IS_HADAMARD)
+        return false;
     const ggml_tensor* weights = node->src[0];
     const ggml_tensor* input = node->src[1];
     if (!is_host_weight(weights) || !is_host(input) || !is_host(node)) return false;
     const ggml_type_traits_cpu* traits = binding.traits(weights->type);
     if (traits->vec_dot == nullptr || binding.traits(traits->vec_dot_type)->from_float == nullptr) return false;
-    if (weights->nb[1] != binding.row_size(weights->type, weights->ne[0]) || weights->ne[2] != 1 || weights->ne[3] != 1) return false;
+    if (weights->nb[1] != binding.row_size(weights->type, weights->ne[0]) || weights->ne[2] != 1 || weights->ne[3] != 1)
+        return false;
     if (!is_float_rows(input) || !is_float_rows(node)) return false;
     return input->ne[1] <= kMostDecodeTokens && input->ne[2] == 1 && input->ne[3] == 1;
 }
@@ -31,31 +33,29 @@ int layer_of(const ggml_tensor* weights) {
 namespace {
 
 double elements(const ggml_tensor* tensor) {
-    return static_cast<double>(tensor->ne[0]) * static_cast<double>(tensor->ne[1]) * static_cast<double>(tensor->ne[2]) *
-           static_cast<double>(tensor->ne[3]);
+    return static_cast<double>(tensor->ne[0]) * static_cast<double>(tensor->ne[1]) *
+           static_cast<double>(tensor->ne[2]) * static_cast<double>(tensor->ne[3]);
 }
 
 /// ggml splits attention over a long KV among its threads, and the parting decides how the result rounds: always with
 /// the user's number of threads, so that it rounds as it does without us.
-bool splits_by_threads(const ggml_tensor* node) { return node->op == GGML_OP_FLASH_ATTN_EXT && node->src[1]->ne[1] >= 512; }
+bool splits_by_threads(const ggml_tensor* node) {
+    return node->op == GGML_OP_FLASH_ATTN_EXT && node->src[1]->ne[1] >= 512;
+}
 
 /// A rough number of nanoseconds for one thread.
 double cost_of(const ggml_tensor* node) {
     if (is_empty(node) || !is_computed(node)) return 0;
     switch (node->op) {
         case GGML_OP_MUL_MAT:
-        case GGML_OP_MUL_MAT_ID:
-            return elements(node) * static_cast<double>(node->src[0]->ne[0]) / 8;
-        case GGML_OP_FLASH_ATTN_EXT:
-            return elements(node) * static_cast<double>(node->src[1]->ne[1]) / 4;
+        case GGML_OP_MUL_MAT_ID: return elements(node) * static_cast<double>(node->src[0]->ne[0]) / 8;
+        case GGML_OP_FLASH_ATTN_EXT: return elements(node) * static_cast<double>(node->src[1]->ne[1]) / 4;
         case GGML_OP_GATED_DELTA_NET:
         case GGML_OP_SSM_SCAN:
         case GGML_OP_RWKV_WKV6:
         case GGML_OP_RWKV_WKV7:
-        case GGML_OP_GATED_LINEAR_ATTN:
-            return elements(node) * 64;
-        default:
-            return elements(node);
+        case GGML_OP_GATED_LINEAR_ATTN: return elements(node) * 64;
+        default: return elements(node);
     }
 }
 
@@ -72,15 +72,13 @@ bool prefers_ggml(const ggml_tensor* product) {
         case GGML_TYPE_IQ2_XS:
         case GGML_TYPE_IQ2_S:
         case GGML_TYPE_IQ3_XXS:
-        case GGML_TYPE_IQ3_S:
-            return true;
-        default:
-            return false;
+        case GGML_TYPE_IQ3_S: return true;
+        default: return false;
     }
 }
 
 class Planner {
-   public:
+ public:
     Planner(const Binding& binding, const ggml_cgraph* graph, bool fuse) : binding_(binding), graph_(graph) {
         plan_.fused = fuse;
         if (fuse) find_units();
@@ -113,7 +111,7 @@ class Planner {
         return std::move(plan_);
     }
 
-   private:
+ private:
     void find_units() {
         int free_from = 0;
         for (int index = 0; index < graph_->n_nodes; ++index) {
@@ -147,7 +145,8 @@ class Planner {
         const auto inner = static_cast<std::size_t>(input->ne[0]);
         need_product(input);
         ScratchNeeds& needs = plan_.needs;
-        needs.hidden = std::max(needs.hidden, rows * inner * static_cast<std::size_t>(unit.input_count) * sizeof(float));
+        needs.hidden =
+            std::max(needs.hidden, rows * inner * static_cast<std::size_t>(unit.input_count) * sizeof(float));
         needs.converted_hidden = std::max(needs.converted_hidden, rows * converted_bytes(down));
         needs.lane = std::max(needs.lane, inner * static_cast<std::size_t>(unit.activation_count));
         for (int index = unit.first; index <= unit.last; ++index) {
@@ -188,6 +187,8 @@ class Planner {
 
 }  // namespace
 
-Plan make_plan(const Binding& binding, const ggml_cgraph* graph, bool fuse) { return Planner(binding, graph, fuse).run(); }
+Plan make_plan(const Binding& binding, const ggml_cgraph* graph, bool fuse) {
+    return Planner(binding, graph, fuse).run();
+}
 
 }  // namespace dormouse

@@ -11,14 +11,17 @@ bool can_multiply_experts(const Binding& binding, const ggml_tensor* node) {
     const ggml_tensor* weights = node->src[0];
     const ggml_tensor* input = node->src[1];
     const ggml_tensor* ids = node->src[2];
-    if (!is_host(weights) || weights->view_src != nullptr || !is_host(input) || !is_host(ids) || !is_host(node)) return false;
+    if (!is_host(weights) || weights->view_src != nullptr || !is_host(input) || !is_host(ids) || !is_host(node))
+        return false;
     const ggml_type_traits_cpu* traits = binding.traits(weights->type);
     if (traits->vec_dot == nullptr || binding.traits(traits->vec_dot_type)->from_float == nullptr) return false;
     if (weights->nb[1] != binding.row_size(weights->type, weights->ne[0]) || weights->ne[3] != 1) return false;
     if (!is_float_rows(input) || !is_float_rows(node) || input->ne[3] != 1 || node->ne[3] != 1) return false;
-    if (ids->type != GGML_TYPE_I32 || ids->nb[0] != sizeof(std::int32_t) || ids->ne[2] != 1 || ids->ne[3] != 1) return false;
+    if (ids->type != GGML_TYPE_I32 || ids->nb[0] != sizeof(std::int32_t) || ids->ne[2] != 1 || ids->ne[3] != 1)
+        return false;
     return weights->ne[0] == input->ne[0] && weights->ne[1] == node->ne[0] && ids->ne[0] == node->ne[1] &&
-           ids->ne[1] == node->ne[2] && input->ne[2] == ids->ne[1] && input->ne[1] > 0 && ids->ne[0] % input->ne[1] == 0;
+           ids->ne[1] == node->ne[2] && input->ne[2] == ids->ne[1] && input->ne[1] > 0 &&
+           ids->ne[0] % input->ne[1] == 0;
 }
 
 namespace {
@@ -26,9 +29,13 @@ namespace {
 /// Follows one FFN backwards from its down product. Everything it accepts becomes a member; what is left over between
 /// the members, and any use of a member from outside, makes it no unit.
 class Recogniser {
-   public:
+ public:
     Recogniser(const Binding& binding, const ggml_cgraph* graph, int down)
-        : binding_(binding), graph_(graph), start_(std::max(0, down - kMostSpan)), down_(down), ids_(node(down)->src[2]) {}
+        : binding_(binding),
+          graph_(graph),
+          start_(std::max(0, down - kMostSpan)),
+          down_(down),
+          ids_(node(down)->src[2]) {}
 
     std::optional<FfnUnit> run() {
         unit_.down.node = down_;
@@ -42,7 +49,7 @@ class Recogniser {
         return unit_;
     }
 
-   private:
+ private:
     const ggml_tensor* node(int index) const { return graph_->nodes[index]; }
 
     int index_of(const ggml_tensor* tensor) const {
@@ -129,13 +136,17 @@ class Recogniser {
         if (is_empty(tensor) && tensor->op != GGML_OP_NONE) {
             whole = tensor->src[0];
             const int index = index_of(tensor);
-            if (index < 0 || whole == nullptr || !leads_to_product(whole) || tensor->type != GGML_TYPE_F32) return std::nullopt;
-            if (tensor->nb[0] != whole->nb[0] || tensor->nb[1] != whole->nb[1] || tensor->nb[2] != whole->nb[2]) return std::nullopt;
-            if (tensor->ne[1] != whole->ne[1] || tensor->ne[2] != whole->ne[2] || tensor->ne[3] != 1) return std::nullopt;
+            if (index < 0 || whole == nullptr || !leads_to_product(whole) || tensor->type != GGML_TYPE_F32)
+                return std::nullopt;
+            if (tensor->nb[0] != whole->nb[0] || tensor->nb[1] != whole->nb[1] || tensor->nb[2] != whole->nb[2])
+                return std::nullopt;
+            if (tensor->ne[1] != whole->ne[1] || tensor->ne[2] != whole->ne[2] || tensor->ne[3] != 1)
+                return std::nullopt;
             add_member(index);
         }
         const auto* from = static_cast<const char*>(whole->data);
-        const auto offset = static_cast<std::int64_t>((static_cast<const char*>(tensor->data) - from) / std::ptrdiff_t{sizeof(float)});
+        const auto offset =
+            static_cast<std::int64_t>((static_cast<const char*>(tensor->data) - from) / std::ptrdiff_t{sizeof(float)});
         if (offset < 0 || offset + tensor->ne[0] > whole->ne[0]) return std::nullopt;
         const std::optional<int> number = product(whole);
         if (!number) return std::nullopt;
@@ -156,10 +167,8 @@ class Recogniser {
             case GGML_OP_CLAMP:
             case GGML_OP_SCALE:
             case GGML_OP_SQR:
-            case GGML_OP_MUL:
-                return tensor->type == GGML_TYPE_F32 && is_matrix_of_rows(tensor);
-            default:
-                return false;
+            case GGML_OP_MUL: return tensor->type == GGML_TYPE_F32 && is_matrix_of_rows(tensor);
+            default: return false;
         }
     }
     static bool is_matrix_of_rows(const ggml_tensor* tensor) { return is_float_rows(tensor) && tensor->ne[3] == 1; }
@@ -197,7 +206,8 @@ class Recogniser {
     void follow_down() {
         for (int at = down_ + 1; at < std::min(graph_->n_nodes, down_ + kMostSpan / 4); ++at) {
             const ggml_tensor* next = node(at);
-            if (next->src[0] != node(unit_.down.result) || !is_computed(next) || !used_only(unit_.down.result, 1)) continue;
+            if (next->src[0] != node(unit_.down.result) || !is_computed(next) || !used_only(unit_.down.result, 1))
+                continue;
             if (next->op == GGML_OP_ADD_ID && unit_.down.bias == nullptr) {
                 const ggml_tensor* bias = bias_of(next);
                 if (bias == nullptr) return;
@@ -222,8 +232,8 @@ class Recogniser {
     bool same_rows() const {
         const ggml_tensor* first = node(unit_.inputs[0].node);
         const ggml_tensor* last = node(unit_.inputs[static_cast<std::size_t>(unit_.input_count - 1)].node);
-        return first->src[1] == last->src[1] && first->ne[0] == last->ne[0] && first->src[0]->ne[2] == last->src[0]->ne[2] &&
-               first->src[0]->ne[2] == node(down_)->src[0]->ne[2] &&
+        return first->src[1] == last->src[1] && first->ne[0] == last->ne[0] &&
+               first->src[0]->ne[2] == last->src[0]->ne[2] && first->src[0]->ne[2] == node(down_)->src[0]->ne[2] &&
                binding_.traits(first->src[0]->type)->vec_dot_type == binding_.traits(last->src[0]->type)->vec_dot_type;
     }
 

@@ -91,7 +91,8 @@ struct Wrappers {
         if (inside.entered && evaluator != nullptr && pool != nullptr) return evaluator->compute(graph, pool);
         if (evaluator != nullptr) return evaluator->original()(backend, graph);
         // Uninstalled between the caller's look at the table and now.
-        return backend->iface.graph_compute == graph_compute ? GGML_STATUS_FAILED : backend->iface.graph_compute(backend, graph);
+        return backend->iface.graph_compute == graph_compute ? GGML_STATUS_FAILED
+                                                             : backend->iface.graph_compute(backend, graph);
     }
 
     static void free_backend(ggml_backend_t backend) {
@@ -210,7 +211,8 @@ std::shared_ptr<Evaluator> Registry::remove_backend(ggml_backend_t backend) {
     std::shared_ptr<Evaluator> evaluator;
     {
         const std::lock_guard<std::mutex> lock(mutex_);
-        const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.backend == backend; });
+        const auto found = std::find_if(entries_.begin(), entries_.end(),
+                                        [&](const Entry& entry) { return entry.backend == backend; });
         if (found == entries_.end()) return nullptr;
         evaluator = found->evaluator;
         entries_.erase(found);

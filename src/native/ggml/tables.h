@@ -16,7 +16,7 @@ namespace dormouse {
 /// Made once per registry and never destroyed: contexts keep pointers that get_proc_address gave them, and these lead
 /// here for as long as the process lives. Everything that costs memory or threads goes with `uninstall`.
 class Registry {
-   public:
+ public:
     Registry(std::string path, const Binding& binding, Shared& shared);
     Registry(const Registry&) = delete;
     Registry& operator=(const Registry&) = delete;
@@ -37,7 +37,7 @@ class Registry {
     static Registry* of(ggml_backend_dev_t device);
     static Registry* of(ggml_backend_reg_t registry);
 
-   private:
+ private:
     friend struct Wrappers;
     /// Lets graphs in while installed; see enter().
     bool enter();

@@ -23,6 +23,8 @@ inline bool is_computed(const ggml_tensor* node) { return (node->flags & GGML_TE
 inline bool is_empty(const ggml_tensor* node) { return ggml_op_is_empty(node->op); }
 
 /// Floats, each row without gaps.
-inline bool is_float_rows(const ggml_tensor* tensor) { return tensor->type == GGML_TYPE_F32 && tensor->nb[0] == sizeof(float); }
+inline bool is_float_rows(const ggml_tensor* tensor) {
+    return tensor->type == GGML_TYPE_F32 && tensor->nb[0] == sizeof(float);
+}
 
 }  // namespace dormouse

@@ -25,6 +25,7 @@ struct WeightRows {
 
 /// out[row] = weights[row] . input for begin <= row < end. `input` is one row in the kernel's input format.
 /// `fetch`: the weights come from memory; false when they were just used and lie in the cache.
-void dot_rows(const WeightRows& weights, std::int64_t begin, std::int64_t end, const void* input, float* out, bool fetch) noexcept;
+void dot_rows(const WeightRows& weights, std::int64_t begin, std::int64_t end, const void* input, float* out,
+              bool fetch) noexcept;
 
 }  // namespace dormouse

@@ -32,10 +32,13 @@ TEST("a known graph is computed without an allocation", "a vector or a function 
     ggml_context* context = test.graph_context();
     ggml_tensor* ids = test.experts(3, 1, 8, false);
     ggml_tensor* input = test.input({256, 1, 1});
-    ggml_tensor* up = ggml_mul_mat_id(context, test.weight(GGML_TYPE_Q8_0, {256, 512, 8}, "blk.0.ffn_up_exps.weight"), input, ids);
-    ggml_tensor* gate = ggml_mul_mat_id(context, test.weight(GGML_TYPE_Q8_0, {256, 512, 8}, "blk.0.ffn_gate_exps.weight"), input, ids);
+    ggml_tensor* up =
+        ggml_mul_mat_id(context, test.weight(GGML_TYPE_Q8_0, {256, 512, 8}, "blk.0.ffn_up_exps.weight"), input, ids);
+    ggml_tensor* gate =
+        ggml_mul_mat_id(context, test.weight(GGML_TYPE_Q8_0, {256, 512, 8}, "blk.0.ffn_gate_exps.weight"), input, ids);
     ggml_tensor* hidden = ggml_geglu_split(context, gate, up);
-    ggml_tensor* down = ggml_mul_mat_id(context, test.weight(GGML_TYPE_Q8_0, {512, 256, 8}, "blk.0.ffn_down_exps.weight"), hidden, ids);
+    ggml_tensor* down =
+        ggml_mul_mat_id(context, test.weight(GGML_TYPE_Q8_0, {512, 256, 8}, "blk.0.ffn_down_exps.weight"), hidden, ids);
     ggml_tensor* flat = ggml_reshape_1d(context, ggml_scale(context, down, 0.5F), 768);
     ggml_tensor* head = ggml_view_1d(context, flat, 256, 0);
     test.finish({ggml_mul_mat(context, test.weight(GGML_TYPE_Q4_K, {256, 600}), head)});

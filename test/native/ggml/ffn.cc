@@ -33,7 +33,7 @@ struct Built {
 
 /// Builds a FFN as build_moe_ffn orders its operations.
 class FfnBuilder {
-   public:
+ public:
     FfnBuilder(GraphCase& test, const Form& form, ggml_type type, std::int64_t tokens)
         : test_(test), context_(test.graph_context()), form_(form), type_(type), tokens_(tokens) {
         ids = test.experts(kUsed, tokens, kExperts, false);
@@ -41,7 +41,8 @@ class FfnBuilder {
     }
 
     ggml_tensor* product(const char* name, std::int64_t columns, std::int64_t rows, ggml_tensor* from) {
-        ggml_tensor* result = ggml_mul_mat_id(context_, test_.weight(type_, {columns, rows, kExperts}, name), from, ids);
+        ggml_tensor* result =
+            ggml_mul_mat_id(context_, test_.weight(type_, {columns, rows, kExperts}, name), from, ids);
         if (form_.scale) {
             ggml_tensor* scale = ggml_reshape_3d(context_, test_.input({kExperts}), 1, kExperts, 1);
             scale = ggml_repeat_4d(context_, scale, 1, kExperts, tokens_, 1);
@@ -62,14 +63,15 @@ class FfnBuilder {
             built.up = product("blk.2.ffn_up_exps.weight", kEmbedding, kInner, input);
             built.gate = form_.gate ? product("blk.2.ffn_gate_exps.weight", kEmbedding, kInner, input) : built.up;
         }
-        built.result = product("blk.2.ffn_down_exps.weight", kInner, kEmbedding, form_.activate(context_, built.gate, built.up));
+        built.result =
+            product("blk.2.ffn_down_exps.weight", kInner, kEmbedding, form_.activate(context_, built.gate, built.up));
         return built;
     }
 
     ggml_tensor* ids = nullptr;
     ggml_tensor* input = nullptr;
 
-   private:
+ private:
     GraphCase& test_;
     ggml_context* context_;
     const Form& form_;
@@ -135,9 +137,12 @@ void check_form(const Form& form, ggml_type type, std::int64_t tokens, bool name
     for (int round = 0; round < 2; ++round) {
         const PoolCounts before = pool_counts();
         const std::vector<float> actual = test.compute(Ground::get().pooled());
-        const std::string what = std::string(form.name) + ", " + ggml_type_name(type) + ", " + std::to_string(tokens) + " tokens";
-        if (pool_counts().units - before.units != 1) fail_test(__FILE__, __LINE__, what + " was not computed as a unit");
-        if (pool_counts().original_nodes - before.original_nodes != 1) fail_test(__FILE__, __LINE__, what + " left nodes to ggml");
+        const std::string what =
+            std::string(form.name) + ", " + ggml_type_name(type) + ", " + std::to_string(tokens) + " tokens";
+        if (pool_counts().units - before.units != 1)
+            fail_test(__FILE__, __LINE__, what + " was not computed as a unit");
+        if (pool_counts().original_nodes - before.original_nodes != 1)
+            fail_test(__FILE__, __LINE__, what + " left nodes to ggml");
         check_same_bits(what, actual, expected);
     }
 }
@@ -220,5 +225,6 @@ TEST("ffn: gate and up with different inputs", "a unit that reads one input for 
 }
 
 TEST("ffn: the same identity with another plan is never mixed up", "a cached plan for a graph that has changed") {
-    for (int round = 0; round < 20; ++round) check_form(forms()[static_cast<std::size_t>(round) % forms().size()], GGML_TYPE_Q8_0, 1 + round % 3, true);
+    for (int round = 0; round < 20; ++round)
+        check_form(forms()[static_cast<std::size_t>(round) % forms().size()], GGML_TYPE_Q8_0, 1 + round % 3, true);
 }

@@ -65,8 +65,8 @@ namespace {
 
 /// Formats whose quantizer first searches for half a minute: any bits will do, if the scale of a block is sane.
 bool is_grid(ggml_type type) {
-    return type == GGML_TYPE_IQ1_S || type == GGML_TYPE_IQ1_M || type == GGML_TYPE_IQ2_XXS || type == GGML_TYPE_IQ2_XS ||
-           type == GGML_TYPE_IQ2_S || type == GGML_TYPE_IQ3_XXS || type == GGML_TYPE_IQ3_S;
+    return type == GGML_TYPE_IQ1_S || type == GGML_TYPE_IQ1_M || type == GGML_TYPE_IQ2_XXS ||
+           type == GGML_TYPE_IQ2_XS || type == GGML_TYPE_IQ2_S || type == GGML_TYPE_IQ3_XXS || type == GGML_TYPE_IQ3_S;
 }
 
 void fill_grid(ggml_type type, std::vector<std::uint8_t>& bytes, std::mt19937& random) {
@@ -74,8 +74,10 @@ void fill_grid(ggml_type type, std::vector<std::uint8_t>& bytes, std::mt19937& r
     const std::size_t block = ggml_type_size(type);
     for (std::size_t at = 0; at < bytes.size(); at += block) {
         // The high byte of a half: about 0.01. IQ1_M spreads its scale over the top bits of its last four words.
-        if (type != GGML_TYPE_IQ1_M) bytes[at + 1] = 0x21;
-        else bytes[at + block - 1] = static_cast<std::uint8_t>((bytes[at + block - 1] & 0x0F) | 0x20);
+        if (type != GGML_TYPE_IQ1_M)
+            bytes[at + 1] = 0x21;
+        else
+            bytes[at + block - 1] = static_cast<std::uint8_t>((bytes[at + block - 1] & 0x0F) | 0x20);
     }
 }
 
@@ -166,8 +168,9 @@ void check_same_bits(const std::string& what, const std::vector<float>& actual, 
     CHECK_EQUAL(actual.size(), expected.size());
     for (std::size_t index = 0; index < actual.size(); ++index) {
         if (std::memcmp(&actual[index], &expected[index], sizeof(float)) == 0) continue;
-        fail_test(__FILE__, __LINE__, what + ": value " + std::to_string(index) + " of " + std::to_string(actual.size()) + " is " +
-                                          std::to_string(actual[index]) + ", ggml's is " + std::to_string(expected[index]));
+        fail_test(__FILE__, __LINE__,
+                  what + ": value " + std::to_string(index) + " of " + std::to_string(actual.size()) + " is " +
+                      std::to_string(actual[index]) + ", ggml's is " + std::to_string(expected[index]));
     }
 }
 

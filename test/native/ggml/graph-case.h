@@ -13,13 +13,13 @@
 /// node-llama-cpp's ggml in this process, with the middleware on it: one backend made before it was installed, which is
 /// ggml as it is, and one made after.
 class Ground {
-   public:
+ public:
     static Ground& get();
     ggml_backend_t plain() const { return plain_; }
     ggml_backend_t pooled() const { return pooled_; }
     ggml_backend_dev_t device() const { return device_; }
 
-   private:
+ private:
     Ground();
     ggml_backend_dev_t device_ = nullptr;
     ggml_backend_t plain_ = nullptr;
@@ -28,7 +28,7 @@ class Ground {
 
 /// A graph over random tensors, built once and computed by several backends in the same memory.
 class GraphCase {
-   public:
+ public:
     explicit GraphCase(std::uint32_t seed);
     GraphCase(const GraphCase&) = delete;
     GraphCase& operator=(const GraphCase&) = delete;
@@ -49,7 +49,7 @@ class GraphCase {
     /// Computes and returns all outputs, one after the other.
     std::vector<float> compute(ggml_backend_t backend, ggml_status expected = GGML_STATUS_SUCCESS);
 
-   private:
+ private:
     struct Pending {
         ggml_tensor* tensor;
         std::vector<std::uint8_t> bytes;

@@ -21,8 +21,8 @@ std::vector<ggml_type> dotted_types() {
 
 /// Formats for which ggml computes many tokens in another way, which rounds otherwise.
 bool has_panels(ggml_type type) {
-    return type == GGML_TYPE_IQ1_S || type == GGML_TYPE_IQ1_M || type == GGML_TYPE_IQ2_XXS || type == GGML_TYPE_IQ2_XS ||
-           type == GGML_TYPE_IQ2_S || type == GGML_TYPE_IQ3_XXS || type == GGML_TYPE_IQ3_S;
+    return type == GGML_TYPE_IQ1_S || type == GGML_TYPE_IQ1_M || type == GGML_TYPE_IQ2_XXS ||
+           type == GGML_TYPE_IQ2_XS || type == GGML_TYPE_IQ2_S || type == GGML_TYPE_IQ3_XXS || type == GGML_TYPE_IQ3_S;
 }
 
 struct Shape {
@@ -32,9 +32,10 @@ struct Shape {
 };
 
 std::string describe(ggml_type type, const Shape& shape) {
-    return std::string(ggml_type_name(type)) + " " + std::to_string(shape.columns) + "x" + std::to_string(shape.rows) + ", " +
-           std::to_string(shape.used) + " of " + std::to_string(shape.experts) + " experts, " + std::to_string(shape.tokens) +
-           " tokens" + (shape.repeats ? ", repeats" : "") + (shape.input_per_slot ? ", input per slot" : "");
+    return std::string(ggml_type_name(type)) + " " + std::to_string(shape.columns) + "x" + std::to_string(shape.rows) +
+           ", " + std::to_string(shape.used) + " of " + std::to_string(shape.experts) + " experts, " +
+           std::to_string(shape.tokens) + " tokens" + (shape.repeats ? ", repeats" : "") +
+           (shape.input_per_slot ? ", input per slot" : "");
 }
 
 void check_experts(ggml_type type, const Shape& shape, std::uint32_t seed) {
@@ -75,7 +76,8 @@ TEST("experts: every format, many tokens", "rows mixed up between tokens; expert
 
 TEST("experts: random shapes", "chunk sizes that do not divide the rows; 1 and 256 experts; repeated experts") {
     std::mt19937 random(7);
-    const ggml_type types[] = {GGML_TYPE_Q4_K, GGML_TYPE_Q8_0, GGML_TYPE_F16, GGML_TYPE_MXFP4, GGML_TYPE_F32, GGML_TYPE_Q6_K};
+    const ggml_type types[] = {GGML_TYPE_Q4_K,  GGML_TYPE_Q8_0, GGML_TYPE_F16,
+                               GGML_TYPE_MXFP4, GGML_TYPE_F32,  GGML_TYPE_Q6_K};
     const int rounds = static_cast<int>(60 * test_scale());
     for (int round = 0; round < rounds; ++round) {
         Shape shape{};
@@ -86,7 +88,8 @@ TEST("experts: random shapes", "chunk sizes that do not divide the rows; 1 and 2
         shape.tokens = draw(random, 0, 1) == 0 ? 1 : draw(random, 2, 64);
         shape.repeats = draw(random, 0, 2) == 0;
         shape.input_per_slot = draw(random, 0, 2) == 0;
-        check_experts(types[static_cast<std::size_t>(round) % std::size(types)], shape, static_cast<std::uint32_t>(100 + round));
+        check_experts(types[static_cast<std::size_t>(round) % std::size(types)], shape,
+                      static_cast<std::uint32_t>(100 + round));
     }
 }
 
@@ -150,7 +153,8 @@ TEST("nodes that are not to be computed are left alone", "results written over a
 TEST("stop: nothing is computed, then everything again", "a stop that sticks or is overlooked") {
     GraphCase test(9);
     ggml_tensor* weights = test.weight(GGML_TYPE_Q8_0, {256, 300, 8}, "blk.0.ffn_up_exps.weight");
-    ggml_tensor* product = ggml_mul_mat_id(test.graph_context(), weights, test.input({256, 1, 4}), test.experts(2, 4, 8, false));
+    ggml_tensor* product =
+        ggml_mul_mat_id(test.graph_context(), weights, test.input({256, 1, 4}), test.experts(2, 4, 8, false));
     test.finish({product});
     const std::vector<float> expected = test.compute(Ground::get().plain());
     Middleware::instance().request_stop();
