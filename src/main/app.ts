@@ -124,7 +124,7 @@ function createServices(
   const { logger } = store.log;
   const addon = loadExpertPoolAddon(addonPath(appFolder));
   if (!addon.ok) onNotice(`${addon.error.message} ${addon.error.hint} Until then llama.cpp computes by itself.`);
-  const middleware = addon.ok ? addon.middleware : { missing: addon.error.message };
+  const middleware = addon.ok ? addon.middleware : { missing: `${addon.error.message} ${addon.error.hint}` };
   const engine = new LlamaEngine({ logger, middleware });
   const common = { engine, flags, createId: randomUUID };
   const builtinPath = join(appFolder, 'assets', 'models', 'dormouse-mini.gguf');

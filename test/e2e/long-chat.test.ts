@@ -124,7 +124,7 @@ describe('chats one keeps', () => {
 });
 
 describe('an answer that goes on by itself', () => {
-  const args = ['--temperature', '0', '--model', slowModelPath(), '--max-tokens', '1000'];
+  const args = ['--temperature', '0', '--model', slowModelPath(), '--max-tokens', '3000'];
   beforeAll(async () => void (app = await AppProcess.start({ args })));
   afterAll(() => app.stop());
 
@@ -261,7 +261,16 @@ function injectMain(texts: readonly string[]): void {
   };
   const replies: Record<string, (input: never) => unknown> = {
     'app.info': () => ({ notices: [] }),
-    'engine.status': () => ({ state: 'ready', since: 0, model, error: null, waiting: 0, loadProgress: null }),
+    'engine.status': () => ({
+      state: 'ready',
+      since: 0,
+      model,
+      error: null,
+      waiting: 0,
+      loadProgress: null,
+      pool: null,
+      sleep: null,
+    }),
     'settings.get': () => ({ theme: 'system', sidebarOpen: true, lastModel: null }),
     'conversation.list': () => ({ conversations: [summary] }),
     'conversation.get': get,

@@ -47,6 +47,8 @@ function statusOf(models: ModelService, version: string) {
     },
     cpu: { coresLast10s: sleep?.cores ?? null },
     ladder: { step: sleep?.step ?? null, since: sleep?.since ?? since },
+    // Until experts and the rest can be placed apart, everything is where llama.cpp puts it.
+    placement: null,
     lastTimings: timings === null ? null : llamaTimings(timings),
     queue: { running: state === 'prefill' || state === 'generating' ? 1 : 0, waiting },
   };
