@@ -124,7 +124,7 @@ describe('chats one keeps', () => {
 });
 
 describe('an answer that goes on by itself', () => {
-  const args = ['--temperature', '0', '--model', slowModelPath(), '--max-tokens', '3000'];
+  const args = ['--temperature', '0', '--model', slowModelPath(), '--max-tokens', '1800'];
   beforeAll(async () => void (app = await AppProcess.start({ args })));
   afterAll(() => app.stop());
 
