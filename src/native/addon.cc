@@ -2,76 +2,16 @@
 #include <napi.h>
 
 #include <atomic>
-#include <cmath>
 #include <memory>
 #include <string>
 
 #include "bindings.h"
 #include "expert-pool.h"
+#include "pool-objects.h"
 
 namespace {
 
 using namespace dormouse;
-
-constexpr double kNsPerMs = 1e6;
-
-Napi::Number number(Napi::Env env, std::uint64_t value) { return Napi::Number::New(env, static_cast<double>(value)); }
-Napi::Number milliseconds(Napi::Env env, std::uint64_t ns) {
-    return Napi::Number::New(env, static_cast<double>(ns) / kNsPerMs);
-}
-Napi::Value spin_value(Napi::Env env, std::uint64_t ns) {
-    if (ns == kSpinAlways) return Napi::String::New(env, "always");
-    return milliseconds(env, ns);
-}
-
-/// A whole number from an optional property; throws a TypeError into JavaScript and answers false otherwise.
-bool read_count(const Napi::Object& object, const char* name, double most, std::uint32_t& value) {
-    if (!object.Has(name) || object.Get(name).IsUndefined()) return true;
-    const Napi::Value given = object.Get(name);
-    const double count = given.IsNumber() ? given.As<Napi::Number>().DoubleValue() : -1;
-    if (!(count >= 0 && count <= most && count == std::floor(count))) {
-        Napi::TypeError::New(object.Env(), std::string(name) + ": expected a whole number from 0 to " +
-                                               std::to_string(static_cast<std::uint64_t>(most)))
-            .ThrowAsJavaScriptException();
-        return false;
-    }
-    value = static_cast<std::uint32_t>(count);
-    return true;
-}
-
-/// `spinMs`: milliseconds, or "always".
-bool read_spin(const Napi::Object& object, std::uint64_t& spin_ns) {
-    if (!object.Has("spinMs") || object.Get("spinMs").IsUndefined()) return true;
-    const Napi::Value given = object.Get("spinMs");
-    if (given.IsString() && given.As<Napi::String>().Utf8Value() == "always") {
-        spin_ns = kSpinAlways;
-        return true;
-    }
-    const double value = given.IsNumber() ? given.As<Napi::Number>().DoubleValue() : -1;
-    if (!(value >= 0 && value <= 1'000'000)) {
-        Napi::TypeError::New(object.Env(), "spinMs: expected 0 to 1000000 milliseconds or \"always\"")
-            .ThrowAsJavaScriptException();
-        return false;
-    }
-    spin_ns = static_cast<std::uint64_t>(std::llround(value * kNsPerMs));
-    return true;
-}
-
-bool read_affinity(const Napi::Object& object, Affinity& affinity) {
-    if (!object.Has("affinity") || object.Get("affinity").IsUndefined()) return true;
-    const std::string text = object.Get("affinity").ToString().Utf8Value();
-    if (text == "off") {
-        affinity = Affinity::off;
-    } else if (text == "auto") {
-        affinity = Affinity::automatic;
-    } else if (text == "p-cores") {
-        affinity = Affinity::performance_cores;
-    } else {
-        Napi::TypeError::New(object.Env(), "affinity: expected off, auto or p-cores").ThrowAsJavaScriptException();
-        return false;
-    }
-    return true;
-}
 
 const char* name_of_status(RunStatus status) {
     switch (status) {
@@ -232,39 +172,7 @@ class PoolObject : public Napi::ObjectWrap<PoolObject> {
 Napi::Value PoolObject::stats(const Napi::CallbackInfo& info) {
     const Napi::Env env = info.Env();
     if (!alive(info)) return env.Undefined();
-    const PoolStats stats = pool_->stats();
-    Napi::Array workers = Napi::Array::New(env, stats.workers.size());
-    for (std::uint32_t index = 0; index < stats.workers.size(); ++index) {
-        const WorkerStats& worker = stats.workers[index];
-        Napi::Object entry = Napi::Object::New(env);
-        entry.Set("id", number(env, worker.id));
-        entry.Set("state", name_of(worker.state));
-        entry.Set("benched", Napi::Boolean::New(env, worker.benched));
-        entry.Set("busyMs", milliseconds(env, worker.busy_ns));
-        entry.Set("spinMs", milliseconds(env, worker.spin_ns));
-        entry.Set("asleepMs", milliseconds(env, worker.asleep_ns));
-        entry.Set("cpuMs", milliseconds(env, worker.cpu_ns));
-        entry.Set("wakes", number(env, worker.wakes));
-        entry.Set("jobs", number(env, worker.chunks));
-        workers.Set(index, entry);
-    }
-    Napi::Object governor = Napi::Object::New(env);
-    governor.Set("benched", number(env, stats.governor.benched));
-    governor.Set("probes", number(env, stats.governor.probes));
-    governor.Set("lostMs", milliseconds(env, stats.governor.lost_ns));
-    governor.Set("spinMs", spin_value(env, stats.governor.spin_ns));
-    Napi::Object answer = Napi::Object::New(env);
-    answer.Set("epoch", number(env, stats.epoch));
-    answer.Set("jobs", number(env, stats.jobs));
-    answer.Set("sleepers", number(env, stats.sleepers));
-    answer.Set("wakes", number(env, stats.wakes));
-    answer.Set("threads", number(env, stats.threads));
-    answer.Set("spinMs", spin_value(env, stats.spin_ns));
-    answer.Set("hostMs", milliseconds(env, stats.host_ns));
-    answer.Set("hostWaitMs", milliseconds(env, stats.host_wait_ns));
-    answer.Set("governor", governor);
-    answer.Set("workers", workers);
-    return answer;
+    return pool_object(env, pool_->stats());
 }
 
 Napi::Value topology(const Napi::CallbackInfo& info) {

@@ -28,7 +28,7 @@ export type GgmlStats = {
   readonly aborted: number;
   readonly failed: number;
   readonly weightBytes: number;
-  readonly pool: { readonly threads: number } | null;
+  readonly pool: { readonly threads: number; readonly jobs: number } | null;
   readonly expertHits: readonly (readonly number[])[];
 };
 

@@ -127,7 +127,10 @@ async function stop(model: LlamaModel, sequence: LlamaContextSequence): Promise<
     () => false,
     () => true,
   );
-  await new Promise((resolve) => setTimeout(resolve, prefillMs / 4));
+  // In the middle: as soon as the pool has computed the first product of this batch.
+  const jobs = () => addon.stats().pool?.jobs;
+  const done = jobs();
+  while (jobs() === done) await new Promise((resolve) => setImmediate(resolve));
   const asked = performance.now();
   addon.requestStop();
   const failed = await running;
