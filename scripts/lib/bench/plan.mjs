@@ -17,8 +17,8 @@ const wakes = (counts) =>
 /** Rounds of each task by model: a round is one run of every arm. */
 const scopes = {
   quick: {
-    settings: { decodeTokens: 32, limitMs: 5_000, idleMs: 2_000, busyMs: 6_000, outputTokens: 32 },
-    wakes: wakes([20, 10, 5, 1]),
+    settings: { decodeTokens: 32, limitMs: 3_000, idleMs: 2_000, busyMs: 6_000, outputTokens: 32 },
+    wakes: wakes([10, 10, 5, 1]),
     models: {
       q4_k: { arms: few, rounds: { load: 2, decode: 2, prefill: 1, wake: 1, idle: 1, busy: 1, output: 1 } },
       builtin: { arms: few, rounds: { load: 1, decode: 1 } },
@@ -60,6 +60,8 @@ export function readArguments(args) {
     if (wrong !== undefined) throw new Failure(`${name}: "${wrong}" is none of ${allowed.join(', ')}`);
     return chosen;
   };
+  const file = value('--json');
+  if (file === '' || file?.startsWith('--')) throw new Failure('--json: expected a file');
   return {
     scope: args.includes('--full') ? 'full' : args.includes('--quick') ? 'quick' : 'standard',
     pairs: count('--pairs'),
@@ -68,7 +70,7 @@ export function readArguments(args) {
     rows: list('--rows', tasks),
     models: list('--models', models),
     arms: list('--arms', [...new Set(everything)]),
-    json: value('--json'),
+    json: file,
     pool: args.includes('--pool'),
   };
 }

@@ -1,8 +1,13 @@
-import { median, quartiles, spread } from '../statistics.mjs';
+import { median, quartiles } from '../statistics.mjs';
 
 const units = { load: 's', idle: 'cores', decode: 'tok/s', prefill: 'tok/s', wake: 'ms', weight: 'GB/s' };
-/** Where a ratio of nearly nothing to nearly nothing would say nothing. */
-const withoutRatio = new Set(['idle']);
+/** Idle: nearly nothing against nearly nothing says nothing. Weight bytes: decode's ratios once more. */
+const withoutRatio = new Set(['idle', 'weight']);
+/** Fewer say nothing about quartiles. */
+const leastPairs = 3;
+
+/** How far a ratio is from 1, the same for twice as for half. */
+const distance = (ratio) => Math.max(ratio, 1 / ratio) - 1;
 
 const kindOf = (row) => row.split(/[ ,]/)[0];
 
@@ -19,7 +24,18 @@ export function makeRows(model, runs, expected) {
 function makeRow(model, row, runs) {
   const having = runs.filter((run) => row in run.values);
   const unit = units[kindOf(row)];
-  if (having.length === 0) return { row, model, unit, arms: {}, ratio: {}, aa: null, note: 'n/a: beyond the context' };
+  if (having.length === 0)
+    return {
+      row,
+      model,
+      unit,
+      arms: {},
+      ratio: {},
+      quartiles: {},
+      pairs: {},
+      aa: null,
+      note: 'n/a: beyond the context',
+    };
   const arms = {};
   for (const arm of new Set(having.map((run) => run.arm))) {
     const values = having.filter((run) => run.arm === arm).map((run) => run.values[row]);
@@ -35,7 +51,7 @@ function makeRow(model, row, runs) {
     ratio: Object.fromEntries(comparisons.map(({ name, ratios }) => [name, median(ratios)])),
     quartiles: Object.fromEntries(comparisons.map(({ name, ratios }) => [name, quartiles(ratios)])),
     pairs: Object.fromEntries(comparisons.map(({ name, ratios }) => [name, ratios.length])),
-    aa: repeated.length < 2 ? null : spread(repeated),
+    aa: repeated.length < 2 ? null : median(repeated.slice(1).map((value, index) => distance(value / repeated[index]))),
   };
 }
 
@@ -62,15 +78,16 @@ function compare(row, runs) {
 /** The run of `arm` in the same round that was closest in time. */
 function nearest(runs, { round, place }, arm) {
   const others = runs.filter((run) => run.arm === arm && run.round === round);
-  const distance = (run) => Math.abs(run.place - place);
-  return others.sort((a, b) => distance(a) - distance(b))[0];
+  const steps = (run) => Math.abs(run.place - place);
+  return others.sort((a, b) => steps(a) - steps(b))[0];
 }
 
 /** A difference is a result only beyond the A/A spread, with both quartiles on its side. */
-export function verdictOf({ aa, quartiles: all }, name) {
+export function verdictOf({ aa, quartiles: all, pairs }, name) {
+  if (pairs[name] < leastPairs) return 'too few pairs, no result';
   const [low, middle, high] = all[name];
-  if (aa === null) return 'no second stock run to compare the spread with';
-  if (Math.abs(middle - 1) <= aa) return 'within the A/A spread, no result';
+  if (aa === null) return 'no second stock run, no result';
+  if (distance(middle) <= aa) return 'within the A/A spread, no result';
   if (low <= 1 && high >= 1) return 'quartiles on both sides of 1, no result';
   return middle > 1 ? 'more' : 'less';
 }
@@ -92,6 +109,7 @@ export function printRows(title, rows) {
     const cells = arms.map((arm) => cell(row.arms[arm] ? number(row.arms[arm].median) : row.note ? 'n/a' : '-'));
     console.log(`${row.row.padEnd(27)}${cell(row.unit)}${cells.join('')}`);
   }
+  if (rows.every((row) => Object.keys(row.ratio).length === 0)) return;
   console.log(`\n  ratios, pair by pair: lower quartile / median / upper quartile`);
   for (const row of rows) {
     const names = Object.keys(row.ratio);
