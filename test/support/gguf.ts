@@ -9,14 +9,14 @@ export type TensorSpec = {
   readonly name: string;
   /** Row length first. */
   readonly shape: readonly number[];
-  readonly type: 'f32' | 'q8_0' | 'mxfp4';
+  readonly type: 'f32' | 'q8_0' | 'q4_k' | 'mxfp4';
   /** Value of every element of an f32 tensor, or largest size of a random one. */
   readonly fill: { readonly constant: number } | { readonly random: number };
 };
 
-const typeNumber = { f32: 0, q8_0: 8, mxfp4: 39 } as const;
-/** Bytes of a block of 32 values. */
-const blockBytes = { f32: 128, q8_0: 34, mxfp4: 17 } as const;
+const typeNumber = { f32: 0, q8_0: 8, q4_k: 12, mxfp4: 39 } as const;
+/** Bytes of 32 values. */
+const blockBytes = { f32: 128, q8_0: 34, q4_k: 18, mxfp4: 17 } as const;
 const alignment = 32;
 
 /** Metadata of a GGUF file, entry by entry, without looking inside. */
@@ -83,15 +83,17 @@ function sizedText(value: string): Buffer<ArrayBuffer> {
   return Buffer.concat([size, bytes]);
 }
 
-function tensorSize({ shape, type }: TensorSpec): number {
+/** Bytes of a tensor's data, without padding. */
+export function tensorSize({ shape, type }: TensorSpec): number {
   const values = shape.reduce((product, size) => product * size, 1);
   return (values / 32) * blockBytes[type];
 }
 
-const padded = (size: number) => Math.ceil(size / alignment) * alignment;
+/** Where the next tensor begins. */
+export const padded = (size: number): number => Math.ceil(size / alignment) * alignment;
 
-/** Writes a GGUF file; random weights come from a fixed seed, so that the file is always the same. */
-export function writeGguf(path: string, entries: ReadonlyMap<string, Entry>, tensors: readonly TensorSpec[]): void {
+/** Everything before the tensors' data, padded to where that begins. */
+export function ggufHeader(entries: ReadonlyMap<string, Entry>, tensors: readonly TensorSpec[]): Buffer {
   const head = Buffer.alloc(24);
   head.write('GGUF', 'latin1');
   head.writeUInt32LE(3, 4);
@@ -114,9 +116,14 @@ export function writeGguf(path: string, entries: ReadonlyMap<string, Entry>, ten
     offset += padded(tensorSize(tensor));
   }
   const header = Buffer.concat(parts);
+  return Buffer.concat([header, Buffer.alloc(padded(header.length) - header.length)]);
+}
+
+/** Writes a GGUF file; random weights come from a fixed seed, so that the file is always the same. */
+export function writeGguf(path: string, entries: ReadonlyMap<string, Entry>, tensors: readonly TensorSpec[]): void {
   const file = openSync(path, 'w');
   try {
-    writeSync(file, Buffer.concat([header, Buffer.alloc(padded(header.length) - header.length)]));
+    writeSync(file, ggufHeader(entries, tensors));
     const random = xorshift(2026);
     for (const tensor of tensors) {
       const data = Buffer.alloc(padded(tensorSize(tensor)));
@@ -136,6 +143,7 @@ function fillTensor(data: Buffer, tensor: TensorSpec, random: () => number): voi
     }
     return;
   }
+  if (tensor.type === 'q4_k') throw new Error('Only the bench writes Q4_K.');
   if (tensor.type === 'mxfp4') {
     // A power of two for 32 values of up to 6: here 1/16, whatever the wish.
     for (let at = 0; at + 17 <= tensorSize(tensor); at += 17) {
@@ -163,7 +171,7 @@ function xorshift(seed: number): () => number {
 }
 
 /** Bits of a small positive number as an IEEE half; exact enough for a scale. */
-function halfOf(value: number): number {
+export function halfOf(value: number): number {
   const exponent = Math.max(-14, Math.floor(Math.log2(value)));
   return ((exponent + 15) << 10) | (Math.round((value / 2 ** exponent - 1) * 1024) & 1023);
 }
