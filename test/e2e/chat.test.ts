@@ -1,6 +1,5 @@
-import axe from 'axe-core';
-import type { Page } from 'playwright-core';
 import { afterEach, beforeEach, describe, expect } from 'vitest';
+import { accessFaults } from '../support/access-faults.ts';
 import { AppProcess } from '../support/app-process.ts';
 import { browserTest as it } from '../support/chromium.ts';
 import { slowModelPath } from '../support/gguf.ts';
@@ -10,16 +9,6 @@ import { waitFor } from '../support/wait-for.ts';
 
 let app: AppProcess;
 afterEach(() => app.stop());
-
-/** Names of axe's serious and critical findings. */
-async function accessFaults(page: Page): Promise<string[]> {
-  // The page's policy forbids inline scripts; evaluate runs outside of it.
-  await page.evaluate(axe.source);
-  const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run());
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`);
-}
 
 describe('the built-in model in the browser', () => {
   beforeEach(async () => void (app = await AppProcess.start({ args: ['--temperature', '0'] })));
