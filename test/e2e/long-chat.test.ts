@@ -116,7 +116,8 @@ describe('chats one keeps', () => {
 });
 
 describe('an answer that goes on by itself', () => {
-  const args = ['--temperature', '0', '--model', slowModelPath(), '--max-tokens', '1800'];
+  // Without the pool it writes slowly enough to be met in the middle, also on a quiet machine.
+  const args = ['--temperature', '0', '--model', slowModelPath(), '--max-tokens', '3200', '--pool', 'off'];
   beforeAll(async () => void (app = await AppProcess.start({ args })));
   afterAll(() => app.stop());
 
@@ -156,7 +157,7 @@ describe('an answer that goes on by itself', () => {
     await containsText(chatOf(other).answers, /\w+ \w+/);
     const seenEarly = await shownText(other);
     expect(await chatOf(other).stop.count()).toBe(1);
-    for (const one of [page, other]) await chatOf(one).regenerate.waitFor({ timeout: 30_000 });
+    for (const one of [page, other]) await chatOf(one).regenerate.waitFor({ timeout: 75_000 });
     const answer = letters(await lastAnswer(await ContractClient.connect(app)));
     expect(answer.length).toBeGreaterThan(50);
     expect([await wholeText(page), await wholeText(other)]).toEqual([answer, answer]);
@@ -166,13 +167,14 @@ describe('an answer that goes on by itself', () => {
   });
 
   it('arrives whole although its page was closed in the middle', async ({ page, browser }) => {
+    // The page that comes later is opened before, so that the answer cannot end while it boots.
+    await openChat(page, await app.newLink());
     const first = await browser!.newPage();
     const chat = await openChat(first, await app.newLink());
     await chat.message.fill('Go on without me');
     await chat.message.press('Enter');
     await containsText(chat.answers, /\w+ \w+/);
     await first.close();
-    await page.goto(await app.newLink());
     await shelfOf(page)
       .chat(/Go on without me/)
       .click();
@@ -180,7 +182,7 @@ describe('an answer that goes on by itself', () => {
     const seenMidway = await shownText(page);
     // Else it would have ended before anybody attached to it.
     expect(await chatOf(page).stop.count()).toBe(1);
-    await chatOf(page).regenerate.waitFor({ timeout: 30_000 });
+    await chatOf(page).regenerate.waitFor({ timeout: 75_000 });
     const answer = letters(await lastAnswer(await ContractClient.connect(app)));
     expect(await wholeText(page)).toBe(answer);
     expect([seenMidway.length > 0, answer.startsWith(seenMidway)]).toEqual([true, true]);
@@ -264,9 +266,13 @@ describe('size', () => {
     const start = await heapOf(page, session);
     await send(page, nextWords(20_000), 20);
     await leave(page);
-    const end = await heapOf(page, session);
+    let end = 0;
+    // The page lets go of some things a moment later (observers, idle work): what counts is that it comes back.
+    await waitFor('the heap to return to within 20 % of its start', async () => {
+      end = await heapOf(page, session);
+      return end / start < 1.2;
+    });
     await annotate(`${(start / 1e6).toFixed(1)} MB before, ${(end / 1e6).toFixed(1)} MB after`);
-    expect(end / start).toBeLessThan(1.2);
   });
 
   async function leave(page: Page): Promise<void> {
