@@ -10,8 +10,9 @@ export type TensorSpec = {
   /** Row length first. */
   readonly shape: readonly number[];
   readonly type: 'f32' | 'q8_0' | 'q4_k' | 'mxfp4';
-  /** Value of every element of an f32 tensor, or largest size of a random one. */
-  readonly fill: { readonly constant: number } | { readonly random: number };
+  /** Value of every element of an f32 tensor, or largest size of a random one; of a q8_0 one, some rows may be zero. */
+  readonly fill:
+    { readonly constant: number } | { readonly random: number; readonly zeroRow?: (row: number) => boolean };
 };
 
 const typeNumber = { f32: 0, q8_0: 8, q4_k: 12, mxfp4: 39 } as const;
@@ -157,6 +158,23 @@ function fillTensor(data: Buffer, tensor: TensorSpec, random: () => number): voi
     data.writeUInt16LE(scale, at);
     for (let value = 2; value < 34; value += 4) data.writeInt32LE(random() | 0, at + value);
   }
+  const zeroRow = 'random' in tensor.fill ? tensor.fill.zeroRow : undefined;
+  if (zeroRow === undefined) return;
+  const rowBytes = ((tensor.shape[0] ?? 0) / 32) * 34;
+  for (let row = 0; row < (tensor.shape[1] ?? 0); row++) {
+    if (zeroRow(row)) data.fill(0, row * rowBytes, (row + 1) * rowBytes);
+  }
+}
+
+/** The strings of an array entry, such as a vocabulary. */
+export function stringsOf({ bytes }: Entry): string[] {
+  const strings: string[] = [];
+  for (let at = 12; at < bytes.length;) {
+    const length = Number(bytes.readBigUInt64LE(at));
+    strings.push(bytes.toString('utf8', at + 8, at + 8 + length));
+    at += 8 + length;
+  }
+  return strings;
 }
 
 /** Marsaglia's xorshift32: signed 32-bit numbers, the same for the same seed. */
@@ -180,10 +198,12 @@ const root = resolve(import.meta.dirname, '../..');
 
 /**
  * A random qwen3moe of 60 MB with the built-in model's tokenizer and 8,192 tokens of context: it talks nonsense, but slowly
- * and for long, so that tests can stop it in the middle. Made once, kept in build/.
+ * and for long, so that tests can stop it in the middle. On every machine, whatever its arithmetic does to random weights,
+ * it says only whole words and never ends by itself at temperature 0: all other tokens have an output row of zeros.
+ * Made once, kept in build/.
  */
 export function slowModelPath(): string {
-  const path = resolve(root, 'build/test-models/slow.gguf');
+  const path = resolve(root, 'build/test-models/slow-words.gguf');
   if (existsSync(path)) return path;
   mkdirSync(dirname(path), { recursive: true });
   const entries = readEntries(readFileSync(resolve(root, 'assets/models/dormouse-mini.gguf')));
@@ -216,7 +236,14 @@ export function slowModelPath(): string {
     fill: { random: 0.08 },
   });
   const attention = heads * headSize;
-  const tensors = [matrix('token_embd.weight', width, 2048), norm('output_norm.weight', width)];
+  const vocabulary = stringsOf(entries.get('tokenizer.ggml.tokens')!);
+  // Ġ is how byte-level BPE writes a space.
+  const isWord = (row: number): boolean => /^Ġ[a-z]{2,}$/i.test(vocabulary[row] ?? '');
+  const embedding: TensorSpec = {
+    ...matrix('token_embd.weight', width, vocabulary.length),
+    fill: { random: 0.08, zeroRow: (row) => !isWord(row) },
+  };
+  const tensors = [embedding, norm('output_norm.weight', width)];
   for (let layer = 0; layer < layers; layer++) {
     const block = `blk.${layer}.`;
     tensors.push(

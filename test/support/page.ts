@@ -3,6 +3,9 @@ import type { Locator, Page } from 'playwright-core';
 /** What the engine's state says when there is a model and no work: with and without the pool. */
 export const atRest = /Ready|Asleep|Falling asleep/;
 
+/** Text that only a model's answer has: what the page says while it waits is shorter. */
+export const someWords = /(\w+ ){6}/;
+
 /** The page's parts by role and name, as a person or a screen reader finds them. */
 export function chatOf(page: Page) {
   return {
