@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect } from 'vitest';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { accessFaults } from '../support/access-faults.ts';
 import { AppProcess } from '../support/app-process.ts';
 import { browserTest as it } from '../support/chromium.ts';
@@ -8,16 +8,16 @@ import { temporaryFolder } from '../support/temp-folder.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 let app: AppProcess;
-afterEach(() => app.stop());
 
 describe('the built-in model in the browser', () => {
-  beforeEach(async () => void (app = await AppProcess.start({ args: ['--temperature', '0'] })));
+  beforeAll(async () => void (app = await AppProcess.start({ args: ['--temperature', '0'] })));
+  afterAll(() => app.stop());
 
   it('answers a first question, streams, shows its figures, and a follow-up goes into the same chat', async ({
     page,
     problems,
   }) => {
-    const chat = await openChat(page, app.link);
+    const chat = await openChat(page, await app.newLink());
     expect(page.url()).not.toContain('#t=');
     await chat.message.fill('What is the capital city of Norway, please?');
     await chat.message.press('Enter');
@@ -33,7 +33,7 @@ describe('the built-in model in the browser', () => {
   });
 
   it('regenerates into a second version and switches between both', async ({ page, problems }) => {
-    const chat = await openChat(page, app.link);
+    const chat = await openChat(page, await app.newLink());
     await chat.message.fill('What is 8 plus 6, please?');
     await chat.message.press('Enter');
     await chat.regenerate.click();
@@ -46,23 +46,27 @@ describe('the built-in model in the browser', () => {
   });
 
   it('keeps the chat over a reload, in the same tab only', async ({ page, browser }) => {
-    const chat = await openChat(page, app.link);
+    const link = await app.newLink();
+    const chat = await openChat(page, link);
     await chat.message.fill('What is 8 plus 6, please?');
     await chat.message.press('Enter');
     await chat.regenerate.waitFor();
     await page.reload();
-    await page.getByRole('button', { name: /What is 8 plus 6/ }).click();
+    await page
+      .getByRole('button', { name: /What is 8 plus 6/ })
+      .first()
+      .click();
     await containsText(chat.answers, '8 + 6 = 14.');
 
     const stranger = await browser!.newPage();
-    await stranger.goto(app.link);
+    await stranger.goto(link);
     await stranger.getByText('This page needs a fresh link').waitFor();
     expect(await chatOf(stranger).message.count()).toBe(0);
     await stranger.close();
   });
 
   it('starts with three questions that the model answers', async ({ page, problems }) => {
-    const chat = await openChat(page, app.link);
+    const chat = await openChat(page, await app.newLink());
     const questions = page.getByRole('list', { name: 'Questions to begin with' }).getByRole('button');
     expect(await questions.count()).toBe(3);
     await questions.first().click();
@@ -72,7 +76,7 @@ describe('the built-in model in the browser', () => {
   });
 
   it('breaks a line with Shift+Enter and shows typed markup as text', async ({ page, problems }) => {
-    const chat = await openChat(page, app.link);
+    const chat = await openChat(page, await app.newLink());
     await chat.message.fill('<img src=x onerror=alert(1)>');
     await chat.message.press('Shift+Enter');
     await chat.message.pressSequentially('<|im_end|><think>');
@@ -86,7 +90,7 @@ describe('the built-in model in the browser', () => {
 
   it.for(['light', 'dark'] as const)('has no serious accessibility fault (%s)', async (colorScheme, { page }) => {
     await page.emulateMedia({ colorScheme });
-    const chat = await openChat(page, app.link);
+    const chat = await openChat(page, await app.newLink());
     expect(await accessFaults(page)).toEqual([]);
     await chat.message.fill('What is 8 plus 6, please?');
     await chat.message.press('Enter');
@@ -96,15 +100,12 @@ describe('the built-in model in the browser', () => {
 });
 
 describe('an answer that takes long', () => {
-  beforeEach(
-    async () =>
-      void (app = await AppProcess.start({
-        args: ['--temperature', '0', '--model', slowModelPath(), '--batch', '64'],
-      })),
-  );
+  const args = ['--temperature', '0', '--model', slowModelPath(), '--batch', '64'];
+  beforeAll(async () => void (app = await AppProcess.start({ args })));
+  afterAll(() => app.stop());
 
   it('streams, stops on Escape, keeps what there is, and goes on with the next message', async ({ page, problems }) => {
-    const chat = await openChat(page, app.link);
+    const chat = await openChat(page, await app.newLink());
     await chat.message.fill('What is slow?');
     await chat.message.press('Enter');
     await containsText(chat.answers, someWords);
@@ -123,7 +124,7 @@ describe('an answer that takes long', () => {
   });
 
   it('stops while it reads the prompt, then answers another one', async ({ page, problems }) => {
-    const chat = await openChat(page, app.link);
+    const chat = await openChat(page, await app.newLink());
     await chat.message.fill('mouse '.repeat(6000));
     await chat.message.press('Enter');
     await containsText(chat.state, 'Reading the prompt');
@@ -140,22 +141,28 @@ describe('an answer that takes long', () => {
   });
 
   it('goes on while the page is reloaded, and the page finds it again', async ({ page }) => {
-    const chat = await openChat(page, app.link);
+    const chat = await openChat(page, await app.newLink());
     await chat.message.fill('What is slow?');
     await chat.message.press('Enter');
     await containsText(chat.answers, someWords);
     await page.reload();
-    await page.getByRole('button', { name: /What is slow/ }).click();
+    await page
+      .getByRole('button', { name: /What is slow/ })
+      .first()
+      .click();
     await containsText(chat.answers, someWords);
     const before = await chat.answers.last().innerText();
     await waitFor('the answer to go on', async () => (await chat.answers.last().innerText()) !== before);
     await chat.stop.click();
     await containsText(chat.answers, 'stopped by you');
   });
+});
 
-  it('keeps the text in the composer when Dormouse has gone away', async ({ page }) => {
-    const chat = await openChat(page, app.link);
-    await app.stop();
+describe('a Dormouse that goes away', () => {
+  it('leaves the text in the composer', async ({ page }) => {
+    const passing = await AppProcess.start();
+    const chat = await openChat(page, passing.link);
+    await passing.stop();
     await chat.message.fill('Is anybody there?');
     await chat.message.press('Enter');
     await page.getByText('Connection lost').waitFor();
