@@ -3,6 +3,7 @@ import './lib/check-node.mjs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { runMain } from './lib/failure.mjs';
+import { engineNodeFlags } from './lib/node-flags.mjs';
 import { appFolder } from './lib/paths.mjs';
 import { runChild } from './lib/run-child.mjs';
 import { prepareOrFail } from './prepare.mjs';
@@ -13,7 +14,7 @@ await runMain(async () => {
   const quiet = args.some((arg) => ['--serve', '--open', '--help', '-h', '--version'].includes(arg));
   const cli = join(appFolder, 'main', 'cli.js');
   const watch = endWithNpm();
-  const { code } = await runChild(process.execPath, [cli, ...(quiet ? [] : ['--open']), ...args]);
+  const { code } = await runChild(process.execPath, [...engineNodeFlags, cli, ...(quiet ? [] : ['--open']), ...args]);
   clearInterval(watch);
   return code;
 });

@@ -84,8 +84,9 @@ inline bool read_affinity(const Napi::Object& object, Affinity& affinity) {
     return true;
 }
 
-/// `threads` (host and workers; 0 chooses by the machine), `spinMs` and `affinity`; what is not given stays.
+/// `threads` (host and workers; 0 chooses by the machine), `spinMs`, `affinity` and `govern`; what is not given stays.
 inline bool read_request(const Napi::Object& object, PoolRequest& request) {
+    if (has(object, "govern")) request.govern = object.Get("govern").ToBoolean();
     return read_count(object, "threads", kMostThreads, request.threads) && read_spin(object, request.spin_ns) &&
            read_affinity(object, request.affinity);
 }

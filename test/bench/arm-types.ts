@@ -41,6 +41,7 @@ export type BenchAddon = {
     readonly threads: number;
     readonly affinity: 'auto';
     readonly spinMs: number | 'always';
+    readonly govern: boolean;
   }): { readonly installed: boolean; readonly reason?: string };
   uninstall(): boolean;
 };

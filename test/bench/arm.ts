@@ -50,6 +50,8 @@ async function loadModel(llama: Llama): Promise<LlamaModel> {
     threads: options.threads,
     affinity: 'auto',
     spinMs: spinMs(options.arm),
+    // Else others' work could change how sums round, and with that the ids.
+    govern: !wants.has('output'),
   });
   if (!installed) throw new Error(reason);
   const model = await llama.loadModel({ modelPath: options.model, gpuLayers: 0 });

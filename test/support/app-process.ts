@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import process from 'node:process';
+import { engineNodeFlags } from '../../scripts/lib/node-flags.mjs';
 import { linkPath, ownerHeader } from '../../src/main/contract/index.ts';
 import { waitFor } from './wait-for.ts';
 
@@ -40,7 +41,7 @@ export class AppProcess {
       this.dataFolder,
     ];
     // A process group of its own, so that whatever it leaves behind can be seen and ended.
-    this.#child = spawn(process.execPath, [cli, ...fixed, ...(options.args ?? [])], {
+    this.#child = spawn(process.execPath, [...engineNodeFlags, cli, ...fixed, ...(options.args ?? [])], {
       cwd: this.dataFolder,
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],

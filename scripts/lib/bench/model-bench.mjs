@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { bundle } from '../bundle.mjs';
 import { Failure } from '../failure.mjs';
+import { engineNodeFlags } from '../node-flags.mjs';
 import { root } from '../paths.mjs';
 import { runChild } from '../run-child.mjs';
 import { makePlan } from './plan.mjs';
@@ -89,7 +90,7 @@ async function modelFile(model, script) {
 
 async function runArm(script, request) {
   const options = { cwd: root, capture: true, timeout: childLimitMs, killSignal: 'SIGKILL' };
-  const result = await runChild(process.execPath, [script, JSON.stringify(request)], options);
+  const result = await runChild(process.execPath, [...engineNodeFlags, script, JSON.stringify(request)], options);
   return lastLine(result, `The arm "${request.arm}" failed`);
 }
 

@@ -5,13 +5,13 @@
 namespace dormouse {
 
 /// Adds to the addon's exports (everything that crosses is a plain copied object; wrong types throw a TypeError):
-///  * install({gpu?, threads?, affinity?, spinMs?, fuse?}) -> {installed, reason?}: after getLlama() and before models
-///  are
-///    loaded. `gpu` is the `gpu` of the Llama in use, `threads` counts host and workers (0: by the machine), `affinity`
-///    is "off", "auto" or "p-cores", `spinMs` a number or "always"; `fuse: false` computes FFNs node by node. Again at
-///    any time: changes the options.
+///  * install({gpu?, threads?, affinity?, spinMs?, govern?, fuse?}) -> {installed, reason?}: after getLlama() and before
+///    models are loaded. `gpu` is the `gpu` of the Llama in use, `threads` counts host and workers (0: by the machine),
+///    `affinity` is "off", "auto" or "p-cores", `spinMs` a number or "always"; `govern: false` keeps every worker at
+///    work and ggml's threads as many as they are, also on a machine that others keep busy; `fuse: false` computes FFNs
+///    node by node. Again at any time: changes the options.
 ///  * uninstall() -> boolean: restores everything; waits for graphs under way. False: one does not end.
-///  * configure({threads?, affinity?, spinMs?, fuse?}): for graphs from now on.
+///  * configure({threads?, affinity?, spinMs?, govern?, fuse?}): for graphs from now on.
 ///  * stats() -> {installed, registries, backends, stopRequested, pool: {epoch, jobs, sleepers, wakes, threads, spinMs,
 ///    hostMs, hostWaitMs, governor, workers} | null, graphs, poolNodes, originalNodes, units, plans, aborted, failed,
 ///    weightBytes, phaseMs: {convert, gateUp, activation, down, expert, dense, originalSmall, originalLarge},

@@ -165,6 +165,7 @@ ggml_status Evaluator::run_step(const Plan& plan, const Step& step, ggml_cgraph*
         case StepKind::expert: return run_product(step, graph);
         case StepKind::unit: return run_unit(plan.units[step.unit], graph);
         case StepKind::original_small:
+        case StepKind::original_medium:
         case StepKind::original_large: break;
     }
     return run_original(step, graph);
@@ -172,7 +173,8 @@ ggml_status Evaluator::run_step(const Plan& plan, const Step& step, ggml_cgraph*
 
 ggml_status Evaluator::run_original(const Step& step, ggml_cgraph* graph) {
     ggml_cgraph view = binding_.graph_view(graph, step.begin, step.end);
-    const bool large = step.kind == StepKind::original_large;
+    const bool large =
+        step.kind == StepKind::original_large || (step.kind == StepKind::original_medium && !pool_->crowded());
     const ScopedWork scope(shared_.counters, large ? Work::original_large : Work::original_small, 0);
     if (large) return run_on_threads(&view);
     binding_.set_threadpool(backend_, solo_);

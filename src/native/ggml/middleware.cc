@@ -8,7 +8,8 @@ Middleware& Middleware::instance() {
 }
 
 void Middleware::ensure_pool(const PoolRequest& request) {
-    const bool same = pool_ != nullptr && request.threads == request_.threads && request.affinity == request_.affinity;
+    const bool same = pool_ != nullptr && request.threads == request_.threads &&
+                      request.affinity == request_.affinity && request.govern == request_.govern;
     if (same && request.spin_ns != request_.spin_ns) pool_->set_spin_ns(request.spin_ns);
     if (!same) {
         const PoolOptions options = plan_pool(request, read_topology(this_machine()));

@@ -37,8 +37,8 @@ double elements(const ggml_tensor* tensor) {
            static_cast<double>(tensor->ne[2]) * static_cast<double>(tensor->ne[3]);
 }
 
-/// ggml splits attention over a long KV among its threads, and the parting decides how the result rounds: always with
-/// the user's number of threads, so that it rounds as it does without us.
+/// ggml splits attention over a long KV among its threads, and the parting decides how the result rounds: with the
+/// user's number of threads, so that it rounds as it does without us.
 bool splits_by_threads(const ggml_tensor* node) {
     return node->op == GGML_OP_FLASH_ATTN_EXT && node->src[1]->ne[1] >= 512;
 }
@@ -61,6 +61,8 @@ double cost_of(const ggml_tensor* node) {
 
 /// Waking ggml's threads costs some tens of microseconds, and the pool's have to go to sleep for them.
 constexpr double kWorthThreads = 250'000;
+/// Some time slices of the system.
+constexpr double kWorthWaiting = 16'000'000;
 
 /// ggml has a faster path for many tokens with these formats than any row by row product.
 bool prefers_ggml(const ggml_tensor* product) {
@@ -126,9 +128,11 @@ class Planner {
 
     void close_run(int end) {
         if (run_nodes_ > 0) {
-            const bool large = run_cost_ > kWorthThreads || run_splits_;
-            plan_.steps.push_back({large ? StepKind::original_large : StepKind::original_small, run_begin_, end, 0});
-            plan_.uses_threads = plan_.uses_threads || large;
+            StepKind kind = StepKind::original_small;
+            if (run_cost_ > kWorthThreads || run_splits_) kind = StepKind::original_medium;
+            if (run_cost_ > kWorthWaiting) kind = StepKind::original_large;
+            plan_.steps.push_back({kind, run_begin_, end, 0});
+            plan_.uses_threads = plan_.uses_threads || kind != StepKind::original_small;
             plan_.original_nodes += run_nodes_;
         }
         run_cost_ = 0;

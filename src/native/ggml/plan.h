@@ -16,7 +16,10 @@ inline constexpr std::int64_t kMostUnitRows = 512;
 enum class StepKind : std::uint8_t {
     /// A run of nodes for ggml, short enough for one thread.
     original_small,
-    /// The same, with ggml's threads.
+    /// With ggml's threads while the cores are ours. On a crowded machine with one: what several gain is less than the
+    /// time slice that a preempted one costs all others, who wait for it at ggml's barriers.
+    original_medium,
+    /// Always with ggml's threads.
     original_large,
     dense,
     expert,

@@ -21,6 +21,7 @@ PoolOptions plan_pool(const PoolRequest& request, const Topology& topology) {
     PoolOptions options;
     options.threads = request.threads > 0 ? request.threads : auto_threads(topology, performance_only);
     options.spin_ns = request.spin_ns;
+    options.govern = request.govern;
     options.oversubscribed = options.threads > usable;
     // One thread per core, or none at all: threads that share a core by our own doing would only wait for each other.
     if (request.affinity != Affinity::off && options.threads > 1 && options.threads <= cpus.size()) {

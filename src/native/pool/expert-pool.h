@@ -30,6 +30,8 @@ struct PoolRequest {
     std::uint32_t threads = 0;
     Affinity affinity = Affinity::automatic;
     std::uint64_t spin_ns = kSpinBeforeSleep;
+    /// False: what others do on the machine changes neither who computes nor, with that, how sums round.
+    bool govern = true;
 };
 
 /// Turns a wish into options for a machine: how many threads, and on which cores.

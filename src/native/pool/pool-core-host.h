@@ -41,7 +41,8 @@ RunStatus PoolCore<Policy>::run_phases(const Phase* phases, std::uint32_t count,
     host_ns_.store(host_ns_.load(std::memory_order_relaxed) + spent, std::memory_order_relaxed);
     host_wait_ns_.store(host_wait_ns_.load(std::memory_order_relaxed) + waited_ns_, std::memory_order_relaxed);
     window_busy_ns_ += spent - std::min(spent, waited_ns_);
-    if (options_.govern && !workers_.empty()) govern(now);
+    const bool governed = options_.govern && configured_spin_ns_.load(std::memory_order_relaxed) != kSpinAlways;
+    if (governed && !workers_.empty()) govern(now);
     return status;
 }
 
@@ -227,11 +228,28 @@ void PoolCore<Policy>::look_at_bench(std::uint64_t now) {
     bench_condition_.notify_all();
     benched_.store(governor_.benched_count(), std::memory_order_relaxed);
     probes_.store(governor_.probes(), std::memory_order_relaxed);
+    apply_spin();
+}
+
+/// Takes everybody back, whatever the rehearsals say.
+template <class Policy>
+void PoolCore<Policy>::empty_bench() {
+    {
+        const std::lock_guard<std::mutex> lock(bench_mutex_);
+        for (std::size_t index = 0; index < workers_.size(); ++index) {
+            governor_.take_back(static_cast<std::uint32_t>(index), now_ns());
+            workers_[index]->rehearsal.store(Rehearsal::none, std::memory_order_relaxed);
+            workers_[index]->benched.store(false, std::memory_order_relaxed);
+        }
+    }
+    bench_condition_.notify_all();
+    benched_.store(0, std::memory_order_relaxed);
 }
 
 template <class Policy>
 void PoolCore<Policy>::apply_spin() noexcept {
     const std::uint64_t configured = configured_spin_ns_.load(std::memory_order_relaxed);
+    crowded_.store(governor_.benched_count() > 0 || governor_.spin_shift() > 0, std::memory_order_relaxed);
     if (configured == kSpinAlways) return gate_.set_spin_ns(configured);
     gate_.set_spin_ns(options_.oversubscribed ? 0 : configured >> governor_.spin_shift());
 }

@@ -28,6 +28,7 @@ struct PoolOptions {
     std::vector<std::uint32_t> cpus = {};
     /// More threads than cores: nobody spins, as the one that is waited for needs the core. kSpinAlways still does.
     bool oversubscribed = false;
+    /// Benches workers that lose their core, and spins shorter on a busy machine. Never where kSpinAlways is asked for.
     bool govern = true;
     /// How long a benched worker rehearses before it takes part again.
     std::uint64_t rehearsal_ns = Governor::kRehearsalNs;
@@ -79,6 +80,7 @@ class PoolCore {
     void set_spin_ns(std::uint64_t spin_ns) {
         const std::lock_guard<std::mutex> host(host_mutex_);
         configured_spin_ns_.store(spin_ns, std::memory_order_relaxed);
+        if (spin_ns == kSpinAlways) empty_bench();
         apply_spin();
     }
 
@@ -89,6 +91,9 @@ class PoolCore {
     std::uint32_t active_workers() const noexcept {
         return static_cast<std::uint32_t>(workers_.size()) - benched_.load(std::memory_order_relaxed);
     }
+    /// Others want the cores too, as far as the last runs could tell: threads that wait for each other lose time slices.
+    /// Relaxed: a hint alone.
+    bool crowded() const noexcept { return crowded_.load(std::memory_order_relaxed); }
     /// The host's core while pool work is in the calling thread, or -1 for none: nothing to keep apart if all workers
     /// are benched, and then the system should be free to move the host.
     int host_cpu() const noexcept {
@@ -153,6 +158,7 @@ class PoolCore {
     void govern(std::uint64_t now);
     void close_window(std::uint64_t now);
     void look_at_bench(std::uint64_t now);
+    void empty_bench();
     void apply_spin() noexcept;
 
     /// Computes a claimed chunk and counts it.
@@ -178,6 +184,7 @@ class PoolCore {
     std::vector<std::unique_ptr<Worker>> workers_;
     std::atomic<std::uint32_t> exited_{0};
     std::atomic<std::uint32_t> benched_{0};
+    std::atomic<bool> crowded_{false};
 
     /// Where benched workers sit: publishes do not wake them, as they count as no sleepers.
     std::mutex bench_mutex_;

@@ -38,6 +38,7 @@ export type GgmlAddon = {
     readonly threads?: number;
     readonly affinity?: 'off' | 'auto' | 'p-cores';
     readonly spinMs?: number | 'always';
+    readonly govern?: boolean;
     readonly fuse?: boolean;
   }): { readonly installed: boolean; readonly reason?: string };
   uninstall(): boolean;

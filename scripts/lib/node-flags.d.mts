@@ -1,0 +1,1 @@
+export const engineNodeFlags: readonly string[];
