@@ -1,13 +1,15 @@
 // `npm run soak`: loads, answers and unloads again and again, in the app's engine and with node-llama-cpp alone, and
 // compares how much memory each cycle leaves behind; then kills the app at random moments and looks whether anything
-// is lost. `-- --cycles N` (200), `-- --kills N` (200), `-- --seed N` (2026).
+// is lost; then installs and removes the pool inside llama.cpp. `-- --cycles N` (200), `-- --kills N` (200),
+// `-- --seed N` (2026), `-- --installs N` (1,000).
 // `-- --pool` runs the expert pool's stress instead: 10 million epochs, plain and with sanitizers. `--scale X` (50).
 import './lib/check-node.mjs';
+import { join } from 'node:path';
 import process from 'node:process';
 import { bundle } from './lib/bundle.mjs';
 import { Failure, runMain } from './lib/failure.mjs';
 import { root } from './lib/paths.mjs';
-import { buildNativeTests, programPath } from './lib/native.mjs';
+import { addonPath, addonState, buildNativeTests, programPath, whyNoAddon } from './lib/native.mjs';
 import { runChild } from './lib/run-child.mjs';
 import { median } from './lib/statistics.mjs';
 import { prepareOrFail } from './prepare.mjs';
@@ -20,6 +22,7 @@ await runMain(async () => {
   const cycles = wholeNumber('--cycles', 200, 20);
   const kills = wholeNumber('--kills', 200, 1);
   const seed = wholeNumber('--seed', 2026, 0);
+  const installs = wholeNumber('--installs', 1_000, 1);
   await prepareOrFail();
   const script = await bundle('test/support/leak-arm.ts');
   const growth = {};
@@ -47,8 +50,35 @@ await runMain(async () => {
   const killed = await runChild(process.execPath, [await bundle('test/support/kill-soak.ts'), `${kills}`, `${seed}`], {
     cwd: root,
   });
-  return fits ? killed.code : 1;
+  const installed = killed.stopped ? killed.code : await soakInstalls(installs);
+  return fits ? killed.code || installed : 1;
 });
+
+/** Install, load, generate, unload, uninstall: every round has to give the same bits, and none may crash. */
+async function soakInstalls(rounds) {
+  if (addonState() !== 'fresh') {
+    console.log(`Installing the pool: skipped: ${whyNoAddon()}`);
+    return 0;
+  }
+  console.log(`Installing and removing the pool ${rounds} times…`);
+  const options = {
+    scenario: 'rounds',
+    arm: 'pool',
+    addon: addonPath,
+    model: join(root, 'assets', 'models', 'dormouse-mini.gguf'),
+    count: rounds,
+    teacherIds: 0,
+    flashAttention: false,
+    threads: 2,
+  };
+  const script = await bundle('test/native/ggml/arm.ts');
+  const result = await runChild(process.execPath, [script, JSON.stringify(options)], { cwd: root, capture: true });
+  if (result.stopped || result.code !== 0) throw new Failure(`The pool failed: ${result.output.trim().slice(-2_000)}`);
+  const { hashes, stats } = JSON.parse(result.output.trim().split('\n').at(-1));
+  const fine = new Set(hashes).size === 1 && !stats.installed && stats.backends === 0;
+  console.log(`${hashes.length} answers, ${new Set(hashes).size} different, ${stats.backends} backends left`);
+  return fine ? 0 : 1;
+}
 
 function wholeNumber(name, byDefault, least) {
   const at = process.argv.indexOf(name);

@@ -33,6 +33,8 @@ export type BenchResult = {
   readonly values: Readonly<Record<string, number>>;
   /** Greedy ids, for `output`. */
   readonly ids?: readonly number[];
+  /** Of the probabilities of the whole vocabulary at each of them, bit by bit. */
+  readonly hash?: string;
 };
 
 export type BenchAddon = {

@@ -2,6 +2,7 @@
  * One process of `npm run bench`: one arm, one model, some tasks. Its argument is a `BenchRequest`; the last line it
  * prints is a `BenchResult`.
  */
+import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import process from 'node:process';
 import { getLlama, LlamaLogLevel } from 'node-llama-cpp';
@@ -152,17 +153,30 @@ async function busy(model: LlamaModel, sequence: LlamaContextSequence): Promise<
 }
 
 /** Prompt fed token by token: only then is decode of the same bits with and without the pool. */
-async function output(model: LlamaModel, sequence: LlamaContextSequence): Promise<number[]> {
+async function output(
+  model: LlamaModel,
+  sequence: LlamaContextSequence,
+): Promise<{ readonly ids: number[]; readonly hash: string }> {
   await sequence.clearHistory();
   const tokens = promptTokens(model, 'writing');
   for (const token of tokens.slice(0, -1)) await sequence.evaluateWithoutGeneratingNewTokens([token]);
   const ids: number[] = [];
+  const hash = createHash('sha256');
   let next = tokens.at(-1) as Token;
   for (let index = 0; index < options.outputTokens; index++) {
-    next = await step(sequence, next);
+    const [answer] = await sequence.controlledEvaluate([
+      [next, { generateNext: { probabilities: true, options: { temperature: 0 } } }],
+    ]);
+    const probabilities = answer?.next.probabilities;
+    if (probabilities === undefined) throw new Error('no probabilities');
+    const row = new Float32Array(probabilities.size);
+    for (const [token, probability] of probabilities) row[token] = probability;
+    hash.update(Buffer.from(row.buffer));
+    // Beyond an end of turn too: the lengths have to agree, not the sense.
+    next = row.indexOf(row.reduce((most, value) => Math.max(most, value))) as Token;
     ids.push(next);
   }
-  return ids;
+  return { ids, hash: hash.digest('hex') };
 }
 
 async function main(): Promise<BenchResult> {
@@ -178,7 +192,7 @@ async function main(): Promise<BenchResult> {
   await feed(sequence, promptTokens(model, 'writing'));
   // Weights that stay in the file are read now, and not while loading.
   if (wants.has('load')) values['load and first token'] = (values['load'] ?? 0) + secondsSince(asked);
-  if (wants.has('output')) return { values, ids: await output(model, sequence) };
+  if (wants.has('output')) return { values, ...(await output(model, sequence)) };
   if (wants.has('decode')) {
     await decodeAt(model, sequence, 'writing');
     await decodeAt(model, sequence, 'maths');

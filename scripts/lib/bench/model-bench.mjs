@@ -111,10 +111,12 @@ async function compareOutput(model, measure) {
   const count = plain.ids.length;
   const same = plain.ids.findIndex((id, index) => id !== pool.ids[index]);
   const distinct = new Set(plain.ids).size;
+  const bits = plain.hash === pool.hash ? 'the same bits' : 'other bits';
   console.log(
-    `${model}: ${distinct} distinct ids in ${count}; pool and plain agree on ${same < 0 ? count : same} of them`,
+    `${model}: ${distinct} distinct ids in ${count}; pool and plain agree on ${same < 0 ? count : same} of them, ${bits} in all probabilities`,
   );
   if (same >= 0) throw new Failure(`${model}: the pool computes another text from token ${same} on.`);
+  if (plain.hash !== pool.hash) throw new Failure(`${model}: the pool computes other probabilities.`);
   // The built-in model's text is what it is.
   if (model !== 'builtin' && distinct < Math.min(leastDistinct, count / 2))
     throw new Failure(`${model}: the text collapses.`);

@@ -1,5 +1,7 @@
 #include "evaluator.h"
 
+#include <algorithm>
+
 #include "evaluator-epoch.h"
 #include "tensors.h"
 
@@ -100,7 +102,7 @@ void Evaluator::add_hits(std::vector<std::vector<std::uint64_t>>& hits) const {
 
 /// Plans are kept by the graph's identity, which ggml changes with the graph; 0 means that it has none. Never by
 /// pointer: graphs are rebuilt at the addresses of former ones.
-const Plan& Evaluator::plan_for(const ggml_cgraph* graph) {
+Plan& Evaluator::plan_for(const ggml_cgraph* graph) {
     const bool fuse = shared_.fuse.load(std::memory_order_relaxed);
     const auto known = graph->uid == 0 ? plans_.end() : plans_.find(graph->uid);
     if (known != plans_.end() && known->second.fused == fuse) return known->second;
@@ -140,12 +142,12 @@ ggml_status Evaluator::compute(ggml_cgraph* graph, const SharedPool& pool) {
         if (!stalled_pool_->quiesce(0)) return run_on_threads(graph);
         stalled_pool_.reset();
     }
-    const Plan& plan = plan_for(graph);
+    Plan& plan = plan_for(graph);
     prepare(plan);
     const HostCount host(shared_.hosts);
     std::optional<HostScope> pinned;
     if (plan.uses_pool && host.is_first()) pinned.emplace(*pool);
-    for (const Step& step : plan.steps) {
+    for (Step& step : plan.steps) {
         ggml_status status = GGML_STATUS_ABORTED;
         if (!stop_requested()) status = run_step(plan, step, graph);
         if (status == GGML_STATUS_SUCCESS) continue;
@@ -159,13 +161,13 @@ ggml_status Evaluator::compute(ggml_cgraph* graph, const SharedPool& pool) {
     return GGML_STATUS_SUCCESS;
 }
 
-ggml_status Evaluator::run_step(const Plan& plan, const Step& step, ggml_cgraph* graph) {
+ggml_status Evaluator::run_step(const Plan& plan, Step& step, ggml_cgraph* graph) {
     switch (step.kind) {
         case StepKind::dense:
         case StepKind::expert: return run_product(step, graph);
         case StepKind::unit: return run_unit(plan.units[step.unit], graph);
+        case StepKind::original_medium: return run_medium(step, graph);
         case StepKind::original_small:
-        case StepKind::original_medium:
         case StepKind::original_large: break;
     }
     return run_original(step, graph);
@@ -173,13 +175,34 @@ ggml_status Evaluator::run_step(const Plan& plan, const Step& step, ggml_cgraph*
 
 ggml_status Evaluator::run_original(const Step& step, ggml_cgraph* graph) {
     ggml_cgraph view = binding_.graph_view(graph, step.begin, step.end);
-    const bool large =
-        step.kind == StepKind::original_large || (step.kind == StepKind::original_medium && !pool_->crowded());
+    const bool large = step.kind == StepKind::original_large;
     const ScopedWork scope(shared_.counters, large ? Work::original_large : Work::original_small, 0);
-    if (large) return run_on_threads(&view);
+    return large ? run_on_threads(&view) : run_alone(&view);
+}
+
+ggml_status Evaluator::run_medium(Step& step, ggml_cgraph* graph) {
+    ggml_cgraph view = binding_.graph_view(graph, step.begin, step.end);
+    const ScopedWork scope(shared_.counters, Work::original_large, 0);
+    if (!pool_->governed()) return run_on_threads(&view);
+    const std::uint64_t started = now_ns();
+    if (threads_governor_.any_probe_due(started) && !pool_->crowded()) threads_governor_.take_back(0, started);
+    if (threads_governor_.benched(0) || pool_->crowded()) return run_alone(&view);
+    const ggml_status status = run_on_threads(&view);
+    const std::uint64_t now = now_ns();
+    const std::uint64_t spent = now - started;
+    if (step.best_ns == 0 || spent < step.best_ns) step.best_ns = spent;
+    if (spent - step.best_ns >= Governor::kLateNs) threads_governor_.on_late(0, spent - step.best_ns);
+    // One thread would have taken that much more.
+    const auto others = static_cast<std::uint64_t>(std::max(0, user_threads_.load(std::memory_order_relaxed) - 1));
+    const Governor::Share share{1};
+    threads_governor_.close_window(now, step.best_ns * others, &share);
+    return status;
+}
+
+ggml_status Evaluator::run_alone(ggml_cgraph* graph) {
     binding_.set_threadpool(backend_, solo_);
     binding_.set_n_threads(backend_, 1);
-    return original_(backend_, &view);
+    return original_(backend_, graph);
 }
 
 ggml_status Evaluator::run_on_threads(ggml_cgraph* graph) {
@@ -187,15 +210,18 @@ ggml_status Evaluator::run_on_threads(ggml_cgraph* graph) {
     pool_->park();
     const int count = user_threads_.load(std::memory_order_relaxed);
     binding_.set_n_threads(backend_, count);
+    ggml_status status = GGML_STATUS_FAILED;
     if (const ggml_threadpool_t users = user_pool_.load(std::memory_order_relaxed)) {
         binding_.set_threadpool(backend_, users);
-        return original_(backend_, graph);
+        status = original_(backend_, graph);
+    } else {
+        const GgmlThreads::Lease lease = threads_.lease(count);
+        binding_.set_threadpool(backend_, lease.threads());
+        status = original_(backend_, graph);
+        // Taking the pool off the backend also pauses it, before another context can take the lease.
+        binding_.set_threadpool(backend_, solo_);
     }
-    const GgmlThreads::Lease lease = threads_.lease(count);
-    binding_.set_threadpool(backend_, lease.threads());
-    const ggml_status status = original_(backend_, graph);
-    // Taking the pool off the backend also pauses it, before another context can take the lease.
-    binding_.set_threadpool(backend_, solo_);
+    pool_->forget_switches();
     return status;
 }
 

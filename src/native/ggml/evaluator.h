@@ -10,6 +10,7 @@
 
 #include "expert-pool.h"
 #include "ggml-threads.h"
+#include "governor.h"
 #include "phases.h"
 #include "plan.h"
 
@@ -56,10 +57,13 @@ class Evaluator {
  private:
     struct Epoch;
 
-    const Plan& plan_for(const ggml_cgraph* graph);
+    Plan& plan_for(const ggml_cgraph* graph);
     void prepare(const Plan& plan);
-    ggml_status run_step(const Plan& plan, const Step& step, ggml_cgraph* graph);
+    ggml_status run_step(const Plan& plan, Step& step, ggml_cgraph* graph);
     ggml_status run_original(const Step& step, ggml_cgraph* graph);
+    /// With ggml's threads, unless they have cost more than they brought lately.
+    ggml_status run_medium(Step& step, ggml_cgraph* graph);
+    ggml_status run_alone(ggml_cgraph* graph);
     ggml_status run_on_threads(ggml_cgraph* graph);
     ggml_status run_product(const Step& step, ggml_cgraph* graph);
     ggml_status run_unit(const FfnUnit& unit, ggml_cgraph* graph);
@@ -95,6 +99,8 @@ class Evaluator {
     std::atomic<void*> user_abort_data_{nullptr};
 
     // The host's, from here on.
+    /// ggml's threads, all of them as if they were one worker: at its barriers everybody waits for the latest.
+    Governor threads_governor_{1};
     std::unordered_map<std::uint64_t, Plan> plans_;
     std::deque<std::uint64_t> plan_order_;
     Plan unnamed_plan_;

@@ -17,7 +17,8 @@ enum class StepKind : std::uint8_t {
     /// A run of nodes for ggml, short enough for one thread.
     original_small,
     /// With ggml's threads while the cores are ours. On a crowded machine with one: what several gain is less than the
-    /// time slice that a preempted one costs all others, who wait for it at ggml's barriers.
+    /// time slice that a preempted one costs all others, who wait for it at ggml's barriers. Attention over a long KV
+    /// then rounds as it does with one thread.
     original_medium,
     /// Always with ggml's threads.
     original_large,
@@ -33,6 +34,8 @@ struct Step {
     int end = 0;
     /// Index in Plan::units.
     std::uint32_t unit = 0;
+    /// original_medium: the shortest time that it has taken with ggml's threads, in ns; 0 before the first.
+    std::uint64_t best_ns = 0;
 };
 
 /// Most memory that any one step of a plan wants.

@@ -41,8 +41,7 @@ RunStatus PoolCore<Policy>::run_phases(const Phase* phases, std::uint32_t count,
     host_ns_.store(host_ns_.load(std::memory_order_relaxed) + spent, std::memory_order_relaxed);
     host_wait_ns_.store(host_wait_ns_.load(std::memory_order_relaxed) + waited_ns_, std::memory_order_relaxed);
     window_busy_ns_ += spent - std::min(spent, waited_ns_);
-    const bool governed = options_.govern && configured_spin_ns_.load(std::memory_order_relaxed) != kSpinAlways;
-    if (governed && !workers_.empty()) govern(now);
+    if (governed() && !workers_.empty()) govern(now);
     return status;
 }
 
@@ -249,7 +248,8 @@ void PoolCore<Policy>::empty_bench() {
 template <class Policy>
 void PoolCore<Policy>::apply_spin() noexcept {
     const std::uint64_t configured = configured_spin_ns_.load(std::memory_order_relaxed);
-    crowded_.store(governor_.benched_count() > 0 || governor_.spin_shift() > 0, std::memory_order_relaxed);
+    const std::uint32_t benched = governor_.benched_count();
+    crowded_.store(benched > 0 && benched * 2 >= workers_.size(), std::memory_order_relaxed);
     if (configured == kSpinAlways) return gate_.set_spin_ns(configured);
     gate_.set_spin_ns(options_.oversubscribed ? 0 : configured >> governor_.spin_shift());
 }

@@ -91,9 +91,19 @@ class PoolCore {
     std::uint32_t active_workers() const noexcept {
         return static_cast<std::uint32_t>(workers_.size()) - benched_.load(std::memory_order_relaxed);
     }
-    /// Others want the cores too, as far as the last runs could tell: threads that wait for each other lose time slices.
-    /// Relaxed: a hint alone.
+    /// Others want the cores too: half of the workers or more are benched. Threads that wait for each other lose time
+    /// slices then. Relaxed: a hint alone.
     bool crowded() const noexcept { return crowded_.load(std::memory_order_relaxed); }
+    /// Whether the machine's load may decide who computes.
+    bool governed() const noexcept {
+        return options_.govern && configured_spin_ns_.load(std::memory_order_relaxed) != kSpinAlways;
+    }
+    /// The calling host has just used threads that are not the pool's: that they took its core from it says nothing
+    /// about others.
+    void forget_switches() {
+        const std::lock_guard<std::mutex> host(host_mutex_);
+        if (std::this_thread::get_id() == host_thread_) host_switches_ = involuntary_switches();
+    }
     /// The host's core while pool work is in the calling thread, or -1 for none: nothing to keep apart if all workers
     /// are benched, and then the system should be free to move the host.
     int host_cpu() const noexcept {
