@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { cpuQuota } from '../../support/cpu-quota.ts';
 import { slowModelPath } from '../../support/gguf.ts';
 import { isOnPath, whyNoNativeTests } from '../../support/native-programs.ts';
 import { addonFile, buildArm, modulesFolder, runArm } from './run-arm.ts';
@@ -116,6 +117,19 @@ describe.skipIf(reason !== undefined)('the middleware in node-llama-cpp', () => 
     const pool = await runArm({ count: 24, threads: 0 }, {}, ['taskset', '-c', '0']);
     expect(pool.hash).toBe(plain.hash);
     expect(pool.stats.pool?.threads).toBe(1);
+  });
+
+  it('works with half a core', async ({ skip }) => {
+    const quota = cpuQuota(0.5);
+    if (typeof quota === 'string') return skip(quota);
+    try {
+      const plain = await runArm({ arm: 'plain', count: 24 });
+      const pool = await runArm({ count: 24, threads: 0 }, {}, quota.launcher);
+      expect(pool.hash).toBe(plain.hash);
+      expect(pool.stats.pool?.threads, 'a pool of two would spin its quota away').toBe(1);
+    } finally {
+      quota.remove();
+    }
   });
 
   it.each(['nowhere/libggml-mine.so', '@node-llama-cpp/linux-x64/bins/linux-x64/libggml-cpu-x64.so'])(
