@@ -47,7 +47,7 @@ export async function modelBench(options) {
     addWeightRate(runs, file.bytesPerToken);
     const beyond = model === 'builtin' && (rounds.decode || rounds.prefill) ? longRows : [];
     const result = makeRows(model, runs, beyond);
-    printRows(titleOf(model, file), result);
+    if (result.length > 0) printRows(titleOf(model, file), result);
     rows.push(...result);
   }
   bandwidth.push(await bestBandwidth(threads));
