@@ -25,7 +25,7 @@ export default defineConfig({
           name: 'native',
           include: ['test/native/**/*.test.ts'],
           globalSetup: ['test/support/build-native.ts'],
-          testTimeout: 120_000,
+          testTimeout: 300_000,
           maxWorkers: 1,
           sequence: { groupOrder: 1 },
         },

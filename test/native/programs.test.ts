@@ -17,7 +17,7 @@ function run(program: string, name: string, preset: string): Promise<Run> {
       TSAN_OPTIONS: 'halt_on_error=1 second_deadlock_stack=1',
       UBSAN_OPTIONS: 'print_stacktrace=1',
     };
-    const child = spawn(programPath(preset, program), [name], { env, timeout: 110_000, killSignal: 'SIGKILL' });
+    const child = spawn(programPath(preset, program), [name], { env, timeout: 280_000, killSignal: 'SIGKILL' });
     let output = '';
     child.stdout.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));
     child.stderr.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));

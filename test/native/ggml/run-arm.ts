@@ -44,7 +44,7 @@ export async function runArm(
   const [program, ...rest] = [...launcher, ...node] as [string, ...string[]];
   const { stdout } = await promisify(execFile)(program, rest, {
     env: { ...process.env, ...environment },
-    timeout: 110_000,
+    timeout: 280_000,
     killSignal: 'SIGKILL',
     maxBuffer: 256 * 1024 * 1024,
   });

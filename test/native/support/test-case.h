@@ -49,7 +49,7 @@ struct RegisterTest {
 /// Scales loops: 1 as a plain build runs in `npm test`; less under a sanitizer, more in the soak (DORMOUSE_TEST_SCALE).
 double test_scale();
 
-inline constexpr std::uint64_t kWatchdogNs = 60'000'000'000;
+inline constexpr std::uint64_t kWatchdogNs = 240'000'000'000;
 
 /// Waits until `condition()`; a test that waits for ever is a failed one.
 template <class Condition>
