@@ -210,7 +210,7 @@ describe('size', () => {
     const before = await page.evaluate(() => window.fakeMain.finished);
     await chatOf(page).message.fill('go');
     await chatOf(page).message.press('Enter');
-    await page.waitForFunction((count) => window.fakeMain.finished > count, before, { timeout: 60_000 });
+    await page.waitForFunction((count) => window.fakeMain.finished > count, before, { timeout: 180_000 });
   }
 
   const nextWords = (count: number) =>

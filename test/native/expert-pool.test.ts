@@ -111,7 +111,7 @@ describe('the addon', () => {
     await copyFile(addonPath(root), copy);
     const script = `const { Pool } = require(${JSON.stringify(copy)}); const pool = new Pool({ threads: 3, spinMs: 'always' });
       pool.selfTest({ runs: 10 }).then((outcome) => console.log(outcome.status));`;
-    const { stdout } = await promisify(execFile)(process.execPath, ['-e', script], { timeout: 30_000 });
+    const { stdout } = await promisify(execFile)(process.execPath, ['-e', script], { timeout: 120_000 });
     expect(stdout.trim()).toBe('completed');
   });
 });

@@ -118,7 +118,7 @@ export class AppProcess {
   /** Ends the app as Ctrl-C would, and fails if it does not end by itself or leaves a process behind. */
   async stop(signal: 'SIGTERM' | 'SIGINT' = 'SIGTERM'): Promise<number> {
     if (!this.hasExited) this.#child.kill(signal);
-    const slow = new Promise<'slow'>((done) => setTimeout(() => done('slow'), 15_000).unref());
+    const slow = new Promise<'slow'>((done) => setTimeout(() => done('slow'), 60_000).unref());
     const code = await Promise.race([this.#exited, slow]);
     if (code === 'slow') {
       await this.#cleanUp();

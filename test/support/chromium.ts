@@ -45,6 +45,8 @@ export const browserTest = test.extend<{
   page: async ({ browser, problems, skip }, use) => {
     if (browser === undefined) return skip(noChromium);
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-US' });
+    // Watchdogs only: on a crowded machine a page may take its time.
+    context.setDefaultTimeout(60_000);
     const page = await context.newPage();
     page.on('pageerror', (error) => problems.push(`uncaught: ${error.message}`));
     page.on('console', (message) => {

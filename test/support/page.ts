@@ -26,11 +26,11 @@ export async function openChat(page: Page, link: string): Promise<ReturnType<typ
   await page.goto(link);
   const chat = chatOf(page);
   await chat.message.waitFor();
-  await containsText(chat.state, atRest, 30_000);
+  await containsText(chat.state, atRest);
   return chat;
 }
 
 /** Waits until an element shows a text. */
-export async function containsText(locator: Locator, text: string | RegExp, timeout = 15_000): Promise<void> {
+export async function containsText(locator: Locator, text: string | RegExp, timeout = 60_000): Promise<void> {
   await locator.filter({ hasText: text }).first().waitFor({ timeout });
 }

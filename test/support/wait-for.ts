@@ -5,7 +5,7 @@
 export async function waitFor<T>(
   what: string,
   probe: () => T | Promise<T>,
-  { timeoutMs = 15_000, everyMs = 25 }: { readonly timeoutMs?: number; readonly everyMs?: number } = {},
+  { timeoutMs = 60_000, everyMs = 25 }: { readonly timeoutMs?: number; readonly everyMs?: number } = {},
 ): Promise<Exclude<T, undefined | null | false>> {
   const deadline = performance.now() + timeoutMs;
   let lastError: unknown;

@@ -8,7 +8,7 @@ const reason = whyNoNativeTests();
 if (reason !== undefined) it('the middleware on other architectures', ({ skip }) => skip(reason));
 
 describe.skipIf(reason !== undefined)('the middleware on other architectures', () => {
-  beforeAll(buildArm, 60_000);
+  beforeAll(buildArm, 300_000);
 
   it.each(moeModels)('%s: every expert FFN is a unit, and the bits are those of plain llama.cpp', async (name) => {
     const model = moeModelPath(name);

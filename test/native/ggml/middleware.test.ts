@@ -10,7 +10,7 @@ const reason = whyNoNativeTests();
 if (reason !== undefined) it('the middleware', ({ skip }) => skip(reason));
 
 describe.skipIf(reason !== undefined)('the middleware in node-llama-cpp', () => {
-  beforeAll(buildArm, 60_000);
+  beforeAll(buildArm, 300_000);
 
   it.each([false, true])(
     'gives the ids and probabilities of plain llama.cpp, bit by bit, over 256 tokens (flash attention: %s)',
