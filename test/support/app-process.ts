@@ -122,7 +122,7 @@ export class AppProcess {
     const code = await Promise.race([this.#exited, slow]);
     if (code === 'slow') {
       await this.#cleanUp();
-      throw new Error(`The app was still running 15 s after ${signal}.\n${this.output}`);
+      throw new Error(`The app was still running a minute after ${signal}.\n${this.output}`);
     }
     const left = this.#groupIsAlive();
     await this.#cleanUp();
