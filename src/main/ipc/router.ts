@@ -80,12 +80,19 @@ export class Router implements Dispatcher {
 
   subscribe(listener: (event: AppEvent) => void): () => void {
     const off = this.#events.on(listener);
-    // A hidden page ends its subscription, so that these are the pages that are seen.
-    this.#ladder.pagesSeen(this.#events.size);
+    this.#tellPages();
     return () => {
       off();
-      this.#ladder.pagesSeen(this.#events.size);
+      this.#tellPages();
     };
+  }
+
+  /**
+   * A hidden page ends its subscription, so that these are the pages that are seen. Not at once: what the ladder then
+   * tells would reach the new listener before `subscribe` has returned to it.
+   */
+  #tellPages(): void {
+    queueMicrotask(() => this.#ladder.pagesSeen(this.#events.size));
   }
 
   close(): void {

@@ -3,6 +3,7 @@ import { Emitter, silentLogger, type Logger } from '../../../src/main/base/index
 import { ok, requests, type AppEvent } from '../../../src/main/contract/index.ts';
 import { Router } from '../../../src/main/ipc/index.ts';
 import { ChatBench } from '../../support/chat-service.ts';
+import { settled } from '../../support/manual-clock.ts';
 import { FakeLadder, FakeTelemetry } from '../../support/services.ts';
 import { temporaryFolder } from '../../support/temp-folder.ts';
 
@@ -114,11 +115,24 @@ it('tells pages about notices and changed settings', async () => {
 it('tells the ladder how many pages are seen, so that a hidden window lets the engine rest', async () => {
   const { router, ladder, events } = await createRouter();
   const off = router.subscribe(() => undefined);
+  await settled();
   off();
   off();
+  await settled();
   expect(ladder.pages).toEqual([1, 2, 1, 1]);
   ladder.events.emit(ladder.status());
   expect(events.at(-1)).toEqual({ type: 'ladder.changed', ladder: ladder.status() });
+});
+
+it('tells a new page nothing before its subscription is made: a transport has not sent its head yet', async () => {
+  const { router, ladder } = await createRouter();
+  await settled();
+  ladder.pagesSeen = () => ladder.events.emit(ladder.status());
+  const heard: string[] = [];
+  router.subscribe(({ type }) => heard.push(type));
+  expect(heard).toEqual([]);
+  await settled();
+  expect(heard).toEqual(['ladder.changed']);
 });
 
 it('one of two pages that stops watching does not end the samples of the other: the number of pages goes along', async () => {
