@@ -1,12 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { Emitter, type Logger } from './base/index.ts';
+import { Emitter, systemClock, type Logger } from './base/index.ts';
 import type { AppInfo, FlagValues, Result } from './contract/index.ts';
 import { addonPath, LlamaEngine, loadExpertPoolAddon } from './engine/index.ts';
 import { Router } from './ipc/index.ts';
 import { createServer } from './server/index.ts';
-import { Conversations, EngineCompletions, EngineModels } from './services/index.ts';
+import {
+  Conversations,
+  EngineCompletions,
+  EngineModels,
+  EngineTelemetry,
+  RequestGate,
+  SleepLadder,
+} from './services/index.ts';
 import { ConversationFiles, openLogFile, SettingsFile, type DataFolder } from './store/index.ts';
+import { coreReader, Gpus, gpuSources, memoryReader, processCpuTime, RequestMarks } from './telemetry/index.ts';
 
 export type AppOptions = {
   readonly flags: FlagValues;
@@ -42,7 +50,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const store = await openStore(options, notices.add);
   const { logger, path: logFile } = store.log;
   const services = createServices(options, store, notices.add);
-  const { engine, models, completions, chat } = services;
+  const { engine, models, completions, chat, ladder, telemetry } = services;
   let serverUrl = '';
   const appInfo = () => ({
     version,
@@ -53,8 +61,10 @@ export async function createApp(options: AppOptions): Promise<App> {
     notices: [...notices.all],
   });
   const { settings, files } = store;
-  const router = new Router({ chat, models, settings, appInfo, onNotice: (hear) => notices.on(hear), logger });
-  const server = createServer({ dispatcher: router, models, completions, logger, options: serverOptions(options) });
+  const onNotice = (hear: (text: string) => void) => notices.on(hear);
+  const router = new Router({ chat, models, settings, telemetry, ladder, appInfo, onNotice, logger });
+  const common = { models, completions, ladder, logger };
+  const server = createServer({ dispatcher: router, ...common, options: serverOptions(options) });
 
   return {
     logger,
@@ -76,6 +86,8 @@ export async function createApp(options: AppOptions): Promise<App> {
       return started;
     },
     async close() {
+      telemetry.close();
+      ladder.close();
       await server.close();
       await engine.close();
       await chat.close();
@@ -126,12 +138,26 @@ function createServices(
   if (!addon.ok) onNotice(`${addon.error.message} ${addon.error.hint} Until then llama.cpp computes by itself.`);
   const middleware = addon.ok ? addon.middleware : { missing: `${addon.error.message} ${addon.error.hint}` };
   const engine = new LlamaEngine({ logger, middleware });
-  const common = { engine, flags, createId: randomUUID };
   const builtinPath = join(appFolder, 'assets', 'models', 'dormouse-mini.gguf');
   const models = new EngineModels({ engine, flags, builtinPath, settings });
-  const completions = new EngineCompletions(common);
-  const chat = new Conversations({ ...common, models, files, logger, now: Date.now });
-  return { engine, models, completions, chat };
+  const clock = systemClock;
+  const idleUnloadMinutes = flags['idle-unload'] === 'off' ? null : flags['idle-unload'];
+  const ladder = new SleepLadder({ models, idleUnloadMinutes, clock, logger });
+  const marks = new RequestMarks(clock);
+  const gate = new RequestGate({ engine, ladder, marks, clock });
+  const common = { flags, createId: randomUUID };
+  const completions = new EngineCompletions({ ...common, engine: gate.engineFor('api') });
+  const chat = new Conversations({ ...common, engine: gate.engineFor('chat'), models, files, logger, now: Date.now });
+  const telemetry = new EngineTelemetry({
+    ...{ engine, ladder, marks, clock, logger, mapped: flags.mmap === 'on' },
+    machine: {
+      cores: coreReader(),
+      cpuTime: processCpuTime,
+      memory: memoryReader(),
+      gpus: new Gpus(gpuSources(clock)),
+    },
+  });
+  return { engine, models, completions, chat, ladder, telemetry };
 }
 
 /** The page shows the progress. A last model that cannot be loaded any more gives way to the built-in one. */

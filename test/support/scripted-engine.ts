@@ -81,6 +81,14 @@ export class ScriptedEngine implements Engine {
     return null;
   }
 
+  contextUsed() {
+    return null;
+  }
+
+  spinDemo() {
+    return ok({ endsAt: 0 });
+  }
+
   generate(request: GenerateRequest): Promise<Result<GenerateOutcome>> {
     this.requests.push(request);
     return new Promise((resolve) => this.#open.set(request.id, resolve));

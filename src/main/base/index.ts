@@ -1,3 +1,4 @@
+export * from './clock.ts';
 export * from './emitter.ts';
 export * from './folders.ts';
 export * from './logger.ts';

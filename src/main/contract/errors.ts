@@ -25,6 +25,8 @@ export const errorCodes = [
   'no_model',
   'model_changed',
   'engine_closed',
+  /** What was asked for needs the expert pool, or a worker of it. */
+  'pool_not_installed',
   'prompt_empty',
   'prompt_too_long',
   'generation_failed',

@@ -1,6 +1,7 @@
 import type { ConversationOptions, ConversationSummary, Message, StreamPart } from './chat.ts';
 import type { EngineStatus } from './engine.ts';
 import type { Settings } from './settings.ts';
+import type { LadderStatus, RequestMark, TelemetrySample } from './telemetry.ts';
 
 /**
  * What main tells every attached page. Everything is structured-clone and JSON safe.
@@ -17,6 +18,10 @@ export type AppEvent =
     }
   /** Something a person should know although nobody asked, such as an answer that could not be saved. */
   | { readonly type: 'notice'; readonly text: string }
+  | { readonly type: 'telemetry.sample'; readonly sample: TelemetrySample }
+  /** A request to the engine has begun or ended; only told while somebody watches. */
+  | { readonly type: 'telemetry.mark'; readonly mark: RequestMark }
+  | { readonly type: 'ladder.changed'; readonly ladder: LadderStatus }
   | { readonly type: 'settings.changed'; readonly settings: Settings }
   | { readonly type: 'message.added'; readonly message: Message; readonly leafId: string }
   | { readonly type: 'leaf.changed'; readonly conversationId: string; readonly leafId: string }

@@ -88,7 +88,7 @@ export const flags = {
   seed: { type: 'number', integer: true, unit: '', min: 0, max: 4_294_967_295, words: ['random'], default: 'random', group: 'sampling', reload: false, where: 'both', help: 'Start of the random numbers; the same seed and settings give the same text.' },
   'max-tokens': { type: 'number', integer: true, unit: 'tokens', min: 1, max: 10_485_760, words: ['none'], default: 'none', group: 'sampling', reload: false, where: 'both', help: 'Longest answer.' },
 
-  'idle-unload': { type: 'number', integer: false, unit: 'minutes', min: 0.1, max: 100_000, words: ['off'], default: 30, group: 'sleep', reload: false, where: 'both', planned: true, help: 'Minutes without a request until the model leaves memory.' },
+  'idle-unload': { type: 'number', integer: false, unit: 'minutes', min: 0.1, max: 100_000, words: ['off'], default: 30, group: 'sleep', reload: false, where: 'both', help: 'Minutes without a request until the model leaves memory. The next request loads it again.' },
 } as const satisfies Record<string, Flag>;
 
 export type FlagName = keyof typeof flags;

@@ -7,3 +7,4 @@ export * from './flags.ts';
 export * from './http.ts';
 export * from './requests.ts';
 export * from './settings.ts';
+export * from './telemetry.ts';

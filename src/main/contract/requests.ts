@@ -10,6 +10,7 @@ import {
 } from './chat.ts';
 import { engineStatusSchema, modelInfoSchema } from './engine.ts';
 import { settingsSchema } from './settings.ts';
+import { telemetryHistorySchema } from './telemetry.ts';
 
 const nothing = z.object({}).strict();
 
@@ -37,6 +38,15 @@ export const requests = {
   'engine.load': { input: z.object({ model: z.string().min(1).max(4096) }).strict(), output: modelInfoSchema },
   'engine.cancelLoad': { input: nothing, output: z.object({ cancelled: z.boolean() }) },
   'engine.unload': { input: nothing, output: z.object({}) },
+  /**
+   * Asks for samples as `telemetry.sample` events, and for those there are. Holds for `leaseMs`: whoever goes on looking
+   * asks again before that, so that a page which is gone or hidden costs nothing.
+   */
+  'telemetry.watch': { input: nothing, output: telemetryHistorySchema },
+  /** Ends this lease early. */
+  'telemetry.unwatch': { input: nothing, output: z.object({}) },
+  /** Lets the pool's workers spin without end for 5 s, to show what that costs; then as before. */
+  'telemetry.spinDemo': { input: nothing, output: z.object({ endsAt: z.number() }) },
   'models.list': {
     input: nothing,
     output: z.object({ models: z.array(z.object({ id: z.string(), path: z.string(), loaded: z.boolean() })) }),

@@ -67,6 +67,10 @@ export interface Engine {
   status(): EngineStatus;
   /** What each worker does and has done; null without a pool. A plain copy, cheap enough for a chart. */
   poolStats(): PoolStats | null;
+  /** Tokens in the KV cache; null without a model. */
+  contextUsed(): number | null;
+  /** Lets the pool's workers spin for 5 s, to show what that costs. @returns Unix time in ms of the end. */
+  spinDemo(): Result<{ endsAt: number }>;
   /** Of the answer that ended last; null before the first. */
   lastTimings(): Timings | null;
   /** Waits for running answers, then loads. If that fails the previous model is loaded as before. */

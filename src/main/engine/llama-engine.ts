@@ -79,6 +79,14 @@ export class LlamaEngine implements Engine {
     return this.#pool.stats();
   }
 
+  contextUsed(): number | null {
+    return this.#runtime?.contextUsed ?? null;
+  }
+
+  spinDemo(): Result<{ endsAt: number }> {
+    return this.#closed ? closed() : this.#pool.spinDemo();
+  }
+
   on(listener: (event: EngineEvent) => void): () => void {
     return this.#events.on(listener);
   }

@@ -124,6 +124,11 @@ export class LlamaRuntime {
     }
   }
 
+  /** Tokens in the KV cache. */
+  get contextUsed(): number {
+    return this.#sequence.disposed ? 0 : this.#sequence.nextTokenIndex;
+  }
+
   async dispose(): Promise<void> {
     await this.#context.dispose();
     await this.#model.dispose();

@@ -20,12 +20,16 @@ export type MiddlewareOptions = {
   readonly threads: number;
   readonly affinity: 'off' | 'auto' | 'p-cores';
   readonly spinMs: SpinBudget;
+  /** Whether workers are left out on a busy machine. */
+  readonly govern: boolean;
 };
 
 /** The pool inside llama.cpp: see src/native/ggml. One per process. */
 export type PoolMiddleware = {
   /** After llama.cpp was started and before a model is loaded; again at any time to change the options. */
   install(options: MiddlewareOptions): { readonly installed: boolean; readonly reason?: string };
+  /** Changes the pool where it is installed; what is not given stays. A change of more than `spinMs` makes a new one. */
+  configure(options: Partial<Pick<MiddlewareOptions, 'spinMs' | 'govern'>>): void;
   /** Restores llama.cpp's own functions. @returns false when a graph under way does not end. */
   uninstall(): boolean;
   stats(): MiddlewareStats;

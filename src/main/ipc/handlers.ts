@@ -6,13 +6,16 @@ import {
   type RequestParsed,
   type Result,
 } from '../contract/index.ts';
-import type { ChatService, ModelService, SettingsService } from '../services/index.ts';
+import type { ChatService, ModelService, SettingsService, TelemetryService } from '../services/index.ts';
 import type { StreamHub } from './stream-hub.ts';
 
 export type HandlerDependencies = {
   readonly settings: SettingsService;
   readonly chat: ChatService;
   readonly models: ModelService;
+  readonly telemetry: TelemetryService;
+  /** Pages that are seen now. */
+  readonly pages: () => number;
   readonly streams: StreamHub;
   readonly appInfo: () => AppInfo;
 };
@@ -24,7 +27,8 @@ export type Handlers = {
   ) => Promise<Result<RequestOutput<N>>> | Result<RequestOutput<N>>;
 };
 
-export function createHandlers({ chat, models, settings, streams, appInfo }: HandlerDependencies): Handlers {
+export function createHandlers(deps: HandlerDependencies): Handlers {
+  const { chat, models, settings, telemetry, pages, streams, appInfo } = deps;
   return {
     'app.info': () => ok(appInfo()),
     'engine.status': () => ok(models.status()),
@@ -34,6 +38,12 @@ export function createHandlers({ chat, models, settings, streams, appInfo }: Han
       const result = await models.unload();
       return result.ok ? ok({}) : result;
     },
+    'telemetry.watch': () => ok(telemetry.watch()),
+    'telemetry.unwatch': () => {
+      telemetry.unwatch(pages());
+      return ok({});
+    },
+    'telemetry.spinDemo': () => telemetry.spinDemo(),
     'models.list': () => ok({ models: [...models.known()] }),
     'settings.get': () => ok(settings.value),
     'settings.set': (changes) => settings.set(withoutUndefined(changes)),

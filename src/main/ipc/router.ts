@@ -9,7 +9,14 @@ import {
   type RequestName,
   type Result,
 } from '../contract/index.ts';
-import type { ChatEvent, ChatService, ModelService, SettingsService } from '../services/index.ts';
+import type {
+  ChatEvent,
+  ChatService,
+  LadderService,
+  ModelService,
+  SettingsService,
+  TelemetryService,
+} from '../services/index.ts';
 import { createHandlers, type Handlers } from './handlers.ts';
 import { StreamHub } from './stream-hub.ts';
 
@@ -17,6 +24,8 @@ export type RouterDependencies = {
   readonly chat: ChatService;
   readonly models: ModelService;
   readonly settings: SettingsService;
+  readonly telemetry: TelemetryService;
+  readonly ladder: LadderService;
   readonly appInfo: () => AppInfo;
   /** Subscribes to what a person should know although nobody asked. */
   readonly onNotice: (listener: (text: string) => void) => () => void;
@@ -28,18 +37,24 @@ export class Router implements Dispatcher {
   readonly #handlers: Handlers;
   readonly #events: Emitter<AppEvent>;
   readonly #streams: StreamHub;
+  readonly #ladder: LadderService;
   readonly #logger: Logger;
   readonly #unsubscribe: readonly (() => void)[];
 
-  constructor({ chat, models, settings, appInfo, onNotice, logger }: RouterDependencies) {
+  constructor(deps: RouterDependencies) {
+    const { chat, models, settings, telemetry, ladder, appInfo, onNotice, logger } = deps;
     this.#logger = logger;
+    this.#ladder = ladder;
     this.#events = new Emitter((error) => logger.error('event listener failed', { error: String(error) }));
     this.#streams = new StreamHub((event) => this.#events.emit(event));
-    this.#handlers = createHandlers({ chat, models, settings, streams: this.#streams, appInfo });
+    const pages = () => this.#events.size;
+    this.#handlers = createHandlers({ chat, models, settings, telemetry, pages, streams: this.#streams, appInfo });
     this.#unsubscribe = [
       chat.on((event) => this.#forward(event)),
       onNotice((text) => this.#events.emit({ type: 'notice', text })),
       settings.on((value) => this.#events.emit({ type: 'settings.changed', settings: value })),
+      telemetry.on((event) => this.#events.emit(event)),
+      ladder.on((status) => this.#events.emit({ type: 'ladder.changed', ladder: status })),
       models.onStatus((status) => this.#events.emit({ type: 'engine.status', status })),
     ];
   }
@@ -64,7 +79,20 @@ export class Router implements Dispatcher {
   }
 
   subscribe(listener: (event: AppEvent) => void): () => void {
-    return this.#events.on(listener);
+    const off = this.#events.on(listener);
+    this.#tellPages();
+    return () => {
+      off();
+      this.#tellPages();
+    };
+  }
+
+  /**
+   * A hidden page ends its subscription, so that these are the pages that are seen. Not at once: what the ladder then
+   * tells would reach the new listener before `subscribe` has returned to it.
+   */
+  #tellPages(): void {
+    queueMicrotask(() => this.#ladder.pagesSeen(this.#events.size));
   }
 
   close(): void {

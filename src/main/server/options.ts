@@ -1,6 +1,6 @@
 import type { Logger } from '../base/index.ts';
 import { eventHeartbeatMs, type Dispatcher, type Result } from '../contract/index.ts';
-import type { CompletionService, ModelService } from '../services/interfaces.ts';
+import type { CompletionService, LadderService, ModelService } from '../services/interfaces.ts';
 
 export type ServerOptions = {
   readonly host: string;
@@ -40,6 +40,7 @@ export type ServerDeps = {
   readonly dispatcher: Dispatcher;
   readonly models: ModelService;
   readonly completions: CompletionService;
+  readonly ladder: Pick<LadderService, 'status'>;
   readonly logger: Logger;
   readonly options: ServerOptions;
   readonly limits?: Partial<ServerLimits>;

@@ -73,12 +73,12 @@ function createHandler(
   exchanges: Exchanges,
   createLink: () => string,
 ): (incoming: IncomingMessage, outgoing: ServerResponse) => void {
-  const { options, logger, dispatcher, models, completions } = deps;
+  const { options, logger, dispatcher, models, completions, ladder } = deps;
   const routes = [
     ...healthRoutes(options.version),
     ...uiRoutes({ dispatcher, rights, limits, host: options.host, ownerToken: options.ownerToken, createLink }),
     ...modelRoutes(models, Date.now()),
-    ...statusRoutes(models, options.version),
+    ...statusRoutes(models, ladder, options.version),
     ...chatRoutes({ models, completions, limits, logger, random }),
   ];
   const page = pageHandler(options.rendererFolder);

@@ -9,12 +9,13 @@ import {
   type Message,
   type Result,
 } from '../contract/index.ts';
-import { nothingGenerated, type ChatTurn, type Engine, type GenerateOutcome } from '../engine/index.ts';
+import { nothingGenerated, type ChatTurn, type GenerateOutcome } from '../engine/index.ts';
 import type { ConversationFiles, ConversationRecord } from '../store/index.ts';
 import { AnswerWriter } from './answer-writer.ts';
 import { ConversationTree, oneLine, titleOf } from './conversation.ts';
 import type { ChatEvent, ChatService, ModelService, SendRequest, StartedAnswer } from './interfaces.ts';
 import { OpenConversations } from './open-conversations.ts';
+import type { AnsweringEngine } from './request-gate.ts';
 import { withFlagDefaults } from './sampling.ts';
 import { UnsavedConversations } from './unsaved.ts';
 
@@ -24,8 +25,8 @@ const modelTries = 3;
 type RunningAnswer = { readonly streamId: string; readonly stopped: AbortController; readonly ended: Promise<void> };
 
 export type ConversationsDependencies = {
-  readonly engine: Engine;
-  readonly models: Pick<ModelService, 'load' | 'cancelLoad' | 'pathOf'>;
+  readonly engine: AnsweringEngine;
+  readonly models: Pick<ModelService, 'load' | 'cancelLoad' | 'pathOf' | 'hibernated'>;
   readonly files: ConversationFiles;
   readonly flags: FlagValues;
   readonly logger: Logger;
@@ -280,7 +281,9 @@ export class Conversations implements ChatService {
     const sampling = withFlagDefaults({}, this.#deps.flags);
     const modelPath = model === null ? null : this.#deps.models.pathOf(model);
     for (let attempt = 1; ; attempt++) {
-      if (model !== null && this.#deps.engine.status().model?.path !== modelPath) {
+      // A hibernated one comes back by itself.
+      const present = this.#deps.engine.status().model ?? this.#deps.models.hibernated();
+      if (model !== null && present?.path !== modelPath) {
         const loaded = await this.#loadFor(model, stopped);
         if (stopped.aborted) return ok(nothingGenerated(0));
         if (!loaded.ok) return loaded;

@@ -1,10 +1,10 @@
 import { ok, type FlagValues, type Result, type StreamPart } from '../contract/index.ts';
-import type { Engine } from '../engine/index.ts';
 import type { Completion, CompletionRequest, CompletionService } from './interfaces.ts';
+import type { AnsweringEngine } from './request-gate.ts';
 import { withFlagDefaults } from './sampling.ts';
 
 export type EngineCompletionsDependencies = {
-  readonly engine: Engine;
+  readonly engine: AnsweringEngine;
   readonly flags: FlagValues;
   /** Makes ids that are unique in this process. */
   readonly createId: () => string;
@@ -12,7 +12,7 @@ export type EngineCompletionsDependencies = {
 
 /** Stateless answers straight from the engine. */
 export class EngineCompletions implements CompletionService {
-  readonly #engine: Engine;
+  readonly #engine: AnsweringEngine;
   readonly #flags: FlagValues;
   readonly #createId: () => string;
 

@@ -1,8 +1,10 @@
 import type {
+  AppEvent,
   Conversation,
   ConversationOptions,
   ConversationSummary,
   EngineStatus,
+  LadderStatus,
   Message,
   ModelInfo,
   Result,
@@ -10,6 +12,7 @@ import type {
   Settings,
   StopReason,
   StreamPart,
+  TelemetryHistory,
   Timings,
 } from '../contract/index.ts';
 import type { ChatTurn, PoolStats } from '../engine/index.ts';
@@ -37,6 +40,8 @@ export interface ModelService {
   ): Promise<Result<ModelInfo>>;
   cancelLoad(): boolean;
   unload(): Promise<Result<void>>;
+  /** The model that the sleep ladder took out of memory and that the next request brings back; null: none. */
+  hibernated(): ModelInfo | null;
   onStatus(listener: (status: EngineStatus) => void): () => void;
 }
 
@@ -110,6 +115,26 @@ export interface ChatService {
   /** @returns false when the stream had already ended. */
   stop(streamId: string): boolean;
   on(listener: (event: ChatEvent) => void): () => void;
+}
+
+/** How deep the engine sleeps. */
+export interface LadderService {
+  status(): LadderStatus;
+  on(listener: (status: LadderStatus) => void): () => void;
+  /** How many pages are seen now. Without one the engine goes to `light` as soon as it is asleep. */
+  pagesSeen(count: number): void;
+}
+
+export type TelemetryEvent = Extract<AppEvent, { readonly type: 'telemetry.sample' | 'telemetry.mark' }>;
+
+/** Figures of machine and engine for those who watch. All watch the same samples. */
+export interface TelemetryService {
+  /** Samples as events from now on, for the time of a lease, and those there are. */
+  watch(): TelemetryHistory;
+  /** Ends the lease early. @param pages seen now: with several, others may still watch, and the lease runs out by itself. */
+  unwatch(pages: number): void;
+  spinDemo(): Result<{ endsAt: number }>;
+  on(listener: (event: TelemetryEvent) => void): () => void;
 }
 
 export interface SettingsService {

@@ -1,5 +1,12 @@
 import { resolve } from 'node:path';
-import type { EngineStatus, FlagValues, ModelInfo, Result, Timings } from '../contract/index.ts';
+import {
+  fail,
+  type EngineStatus,
+  type FlagValues,
+  type ModelInfo,
+  type Result,
+  type Timings,
+} from '../contract/index.ts';
 import { modelId, type Engine, type LoadRequest, type PoolStats } from '../engine/index.ts';
 import type { KnownModel, ModelService, SettingsService } from './interfaces.ts';
 
@@ -19,6 +26,10 @@ export class EngineModels implements ModelService {
   readonly #settings: SettingsService;
   /** Models that were loaded since start, by id. */
   readonly #known = new Map<string, string>();
+  #hibernated: ModelInfo | null = null;
+  /** Number of the last load, and of the last wake among them. */
+  #loads = 0;
+  #wakes = 0;
 
   constructor({ engine, flags, builtinPath, settings }: EngineModelsDependencies) {
     this.#engine = engine;
@@ -48,10 +59,12 @@ export class EngineModels implements ModelService {
   }
 
   async load(model: string, { remember } = { remember: true }): Promise<Result<ModelInfo>> {
+    this.#loads += 1;
     const builtin = model === 'builtin';
     const path = this.pathOf(model);
     const result = await this.#engine.load(loadRequest(this.#flags, path, builtin));
     if (!result.ok) return result;
+    this.#hibernated = null;
     this.#known.set(modelId({ path, builtin }), path);
     const lastModel = builtin ? model : path;
     // A model that cannot be remembered is loaded all the same.
@@ -76,7 +89,35 @@ export class EngineModels implements ModelService {
   }
 
   unload(): Promise<Result<void>> {
+    // On purpose: no request brings it back.
+    this.#hibernated = null;
     return this.#engine.unload();
+  }
+
+  hibernated(): ModelInfo | null {
+    return this.#hibernated;
+  }
+
+  /** Takes the model out of memory until `wake`. Known as hibernated from the call on, before the memory is free. */
+  async hibernate(): Promise<Result<void>> {
+    const { model } = this.#engine.status();
+    this.#hibernated = model;
+    const result = await this.#engine.unload();
+    if (!result.ok && this.#hibernated === model) this.#hibernated = null;
+    return result;
+  }
+
+  /** Loads the hibernated model again, as it was loaded before. If that fails it stays hibernated. */
+  async wake(): Promise<Result<ModelInfo>> {
+    const model = this.#hibernated;
+    if (model === null) return fail('no_model', 'No model is loaded.', 'Load a model first.');
+    this.#wakes = this.#loads + 1;
+    return this.load(model.builtin ? 'builtin' : model.path, { remember: false });
+  }
+
+  /** Cancels the load of `wake`, but none that somebody has asked for since. */
+  cancelWake(): void {
+    if (this.#wakes === this.#loads) this.#engine.cancelLoad();
   }
 
   onStatus(listener: (status: EngineStatus) => void): () => void {

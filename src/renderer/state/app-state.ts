@@ -99,6 +99,10 @@ export class AppState {
       case 'notice':
         this.notices.add(event.text);
         return;
+      case 'telemetry.sample':
+      case 'telemetry.mark':
+      case 'ladder.changed':
+        return;
       case 'settings.changed':
         this.settings.apply(event.settings);
         return;

@@ -22,6 +22,7 @@ import type {
   CompletionService,
   ModelService,
 } from '../../../src/main/services/interfaces.ts';
+import { FakeLadder } from '../../support/services.ts';
 import { temporaryFolder } from '../../support/temp-folder.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
@@ -80,6 +81,12 @@ export class FakeModels implements ModelService {
 
   poolStats() {
     return null;
+  }
+
+  asleep: ModelInfo | null = null;
+
+  hibernated() {
+    return this.asleep;
   }
 
   pathOf(model: string): string {
@@ -184,6 +191,7 @@ export type Setup = {
   readonly dispatcher: FakeDispatcher;
   readonly models: FakeModels;
   readonly completions: FakeCompletions;
+  readonly ladder: FakeLadder;
   readonly logger: MemoryLogger;
   readonly clock: { now: number };
   readonly rendererFolder: string;
@@ -196,6 +204,7 @@ export function buildServer(options: Partial<ServerOptions> = {}, limits: Partia
     dispatcher: new FakeDispatcher(),
     models: new FakeModels(),
     completions: new FakeCompletions(),
+    ladder: new FakeLadder(),
     logger: new MemoryLogger(),
     clock: { now: 0 },
     rendererFolder: options.rendererFolder ?? temporaryFolder(),

@@ -11,7 +11,7 @@ it('GET /v1/status has the fields that tools rely on, also without a pool and be
     engine: { state: 'ready', since: 0, model: { id: 'mini-q8_0', experts: 8, expertsUsed: 2 } },
     pool: { installed: false, threads: 0, workers: [], asleepSince: null },
     cpu: { coresLast10s: null },
-    ladder: { step: null },
+    ladder: { step: 'asleep', since: 7, wokeInMs: null, model: null },
     placement: null,
     lastTimings: null,
     queue: { running: 0, waiting: 0 },

@@ -3,6 +3,8 @@ import { Emitter, silentLogger, type Logger } from '../../../src/main/base/index
 import { ok, requests, type AppEvent } from '../../../src/main/contract/index.ts';
 import { Router } from '../../../src/main/ipc/index.ts';
 import { ChatBench } from '../../support/chat-service.ts';
+import { settled } from '../../support/manual-clock.ts';
+import { FakeLadder, FakeTelemetry } from '../../support/services.ts';
 import { temporaryFolder } from '../../support/temp-folder.ts';
 
 async function createRouter(appInfo?: () => never) {
@@ -13,17 +15,20 @@ async function createRouter(appInfo?: () => never) {
   const { chat, models, settings, engine } = bench;
   const info = { version: '1', shell: 'browser', logFile: '', dataFolder: '', serverUrl: '' } as const;
   const notices = new Emitter<string>();
+  const [telemetry, ladder] = [new FakeTelemetry(), new FakeLadder()];
   const router = new Router({
     chat,
     models,
     settings,
+    telemetry,
+    ladder,
     logger,
     onNotice: (listener) => notices.on(listener),
     appInfo: appInfo ?? (() => ({ ...info, notices: [] })),
   });
   const events: AppEvent[] = [];
   router.subscribe((event) => events.push(event));
-  return { router, engine, events, errors, bench, notices };
+  return { router, engine, events, errors, bench, notices, telemetry, ladder };
 }
 
 it.each([
@@ -105,4 +110,36 @@ it('tells pages about notices and changed settings', async () => {
     { type: 'notice', text: 'Disk is nearly full' },
     { type: 'settings.changed', settings: { theme: 'dark', sidebarOpen: true, lastModel: null } },
   ]);
+});
+
+it('tells the ladder how many pages are seen, so that a hidden window lets the engine rest', async () => {
+  const { router, ladder, events } = await createRouter();
+  const off = router.subscribe(() => undefined);
+  await settled();
+  off();
+  off();
+  await settled();
+  expect(ladder.pages).toEqual([1, 2, 1, 1]);
+  ladder.events.emit(ladder.status());
+  expect(events.at(-1)).toEqual({ type: 'ladder.changed', ladder: ladder.status() });
+});
+
+it('tells a new page nothing before its subscription is made: a transport has not sent its head yet', async () => {
+  const { router, ladder } = await createRouter();
+  await settled();
+  ladder.pagesSeen = () => ladder.events.emit(ladder.status());
+  const heard: string[] = [];
+  router.subscribe(({ type }) => heard.push(type));
+  expect(heard).toEqual([]);
+  await settled();
+  expect(heard).toEqual(['ladder.changed']);
+});
+
+it('one of two pages that stops watching does not end the samples of the other: the number of pages goes along', async () => {
+  const { router, telemetry } = await createRouter();
+  const off = router.subscribe(() => undefined);
+  await router.dispatch('telemetry.unwatch', {});
+  off();
+  await router.dispatch('telemetry.unwatch', {});
+  expect(telemetry.unwatched).toEqual([2, 1]);
 });

@@ -46,7 +46,9 @@ type Choice = { readonly ok: true; readonly id: string } | { readonly ok: false;
 
 /** An API call never changes what is loaded: that is for the person at the screen to decide. */
 function chooseModel(models: ModelService, wanted: string | null): Choice {
-  const { state, model } = models.status();
+  const { state, model: loaded } = models.status();
+  // A hibernated model is woken by the request itself.
+  const model = loaded ?? models.hibernated();
   if (wanted !== null && model?.id !== wanted && !models.known().some((known) => known.id === wanted)) {
     return { ok: false, refusal: unknownModel(wanted) };
   }

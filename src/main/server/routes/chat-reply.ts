@@ -87,6 +87,11 @@ const knownFailures: Partial<
   prompt_empty: { status: 400, code: 'prompt_empty', param: 'messages' },
   invalid_input: { status: 400, code: 'invalid_value' },
   no_model: { status: 503, code: 'no_model' },
+  // Of a hibernated model that could not be woken.
+  load_cancelled: { status: 503, code: 'load_cancelled' },
+  model_not_found: { status: 503, code: 'model_not_found' },
+  model_load_failed: { status: 503, code: 'model_load_failed' },
+  out_of_memory: { status: 503, code: 'out_of_memory' },
   engine_closed: { status: 503, code: 'engine_closed' },
 };
 

@@ -1,14 +1,20 @@
-import type { ModelService } from '../../services/interfaces.ts';
+import type { LadderService, ModelService } from '../../services/interfaces.ts';
+import type { LadderStatus } from '../../contract/index.ts';
 import { jsonReply } from '../replies.ts';
 import type { Route } from '../router.ts';
 import { llamaTimings } from './chat-reply.ts';
 
 /** `GET /v1/status`: what the engine, its model and its workers do. Fields may be added, none are renamed. */
-export function statusRoutes(models: ModelService, version: string): readonly Route[] {
-  return [{ method: 'GET', path: '/v1/status', area: 'api', handler: () => jsonReply(statusOf(models, version)) }];
+export function statusRoutes(
+  models: ModelService,
+  ladder: Pick<LadderService, 'status'>,
+  version: string,
+): readonly Route[] {
+  const handler = () => jsonReply(statusOf(models, ladder.status(), version));
+  return [{ method: 'GET', path: '/v1/status', area: 'api', handler }];
 }
 
-function statusOf(models: ModelService, version: string) {
+function statusOf(models: ModelService, ladder: LadderStatus, version: string) {
   const { state, since, model, pool, sleep, waiting } = models.status();
   const stats = models.poolStats();
   const timings = models.lastTimings();
@@ -46,7 +52,12 @@ function statusOf(models: ModelService, version: string) {
       asleepSince: sleep?.step === 'asleep' ? sleep.since : null,
     },
     cpu: { coresLast10s: sleep?.cores ?? null },
-    ladder: { step: sleep?.step ?? null, since: sleep?.since ?? since },
+    ladder: {
+      step: ladder.step,
+      since: ladder.since,
+      wokeInMs: ladder.wokeInMs,
+      model: models.hibernated()?.id ?? null,
+    },
     // Until experts and the rest can be placed apart, everything is where llama.cpp puts it.
     placement: null,
     lastTimings: timings === null ? null : llamaTimings(timings),
