@@ -107,7 +107,8 @@ export function injectMain(texts: readonly string[]): void {
   };
   Object.assign(fake.replies, replies);
   const dormouse = {
-    request: (name: string, input: unknown) => Promise.resolve({ ok: true, data: fake.replies[name]?.(input as never) }),
+    request: (name: string, input: unknown) =>
+      Promise.resolve({ ok: true, data: fake.replies[name]?.(input as never) }),
     on: (listener: (event: unknown) => void) => {
       listeners.add(listener);
       return () => listeners.delete(listener);

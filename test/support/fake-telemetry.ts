@@ -1,4 +1,10 @@
-import type { TelemetrySample, WorkerSample } from '../../src/main/contract/index.ts';
+import type {
+  LadderStatus,
+  PoolStatus,
+  RequestMark,
+  TelemetrySample,
+  WorkerSample,
+} from '../../src/main/contract/index.ts';
 
 type Values = Partial<Omit<TelemetrySample, 'engine'>> & { readonly engine?: Partial<TelemetrySample['engine']> };
 
@@ -36,7 +42,12 @@ export function sampleAt(at: number, { engine, ...values }: Values = {}): Teleme
 }
 
 /** A thread over 500 ms: what is neither busy nor spinning is sleep. */
-export function workerOver(id: number, busyMs: number, spinMs: number, values: Partial<WorkerSample> = {}): WorkerSample {
+export function workerOver(
+  id: number,
+  busyMs: number,
+  spinMs: number,
+  values: Partial<WorkerSample> = {},
+): WorkerSample {
   const asleepMs = 500 - busyMs - spinMs;
   const state = asleepMs > 0 ? 'asleep' : spinMs > busyMs ? 'spinning' : 'computing';
   return { id, state, benched: false, busyMs, spinMs, asleepMs, cpuMs: busyMs + spinMs, wakes: 1, ...values };
@@ -106,4 +117,43 @@ export function sceneMarks(start: number) {
 
 export function scene(start: number, count: number, what: Scene): TelemetrySample[] {
   return Array.from({ length: count }, (_, step) => sceneSample(start, step, what));
+}
+
+/** What the page below plays main's part of telemetry with. */
+export interface FakeTelemetry {
+  readonly samples: readonly TelemetrySample[];
+  readonly marks?: readonly RequestMark[];
+  readonly ladder?: Partial<LadderStatus>;
+  readonly gpuReason?: string | null;
+  readonly pool?: PoolStatus;
+}
+
+/** Runs in the page after `injectMain`, and before the page itself: so it can use nothing from outside. */
+export function injectTelemetry({ samples, marks = [], ladder = {}, gpuReason = null, pool }: FakeTelemetry): void {
+  const { replies } = window.fakeMain;
+  const status = replies['engine.status'];
+  const calls: Record<string, number> = {};
+  const count = (name: string) => (calls[name] = (calls[name] ?? 0) + 1);
+  window.telemetryCalls = calls;
+  replies['engine.status'] = (input) => ({
+    ...(status?.(input) as object),
+    pool: pool ?? { installed: true, reason: null, threads: 2, spinMs: 20 },
+    sleep: { step: 'asleep', since: 0, cores: 0 },
+  });
+  replies['telemetry.watch'] = () => {
+    count('watch');
+    const step = { step: 'asleep', since: 0, wokeInMs: null, idleUnloadMinutes: 30, ...ladder };
+    return { samples, marks, ladder: step, gpuReason, leaseMs: 15_000 };
+  };
+  replies['telemetry.unwatch'] = () => {
+    count('unwatch');
+    return {};
+  };
+  replies['telemetry.spinDemo'] = () => ({ endsAt: (samples.at(-1)?.at ?? 0) + 5000 });
+}
+
+declare global {
+  interface Window {
+    telemetryCalls: Record<string, number>;
+  }
 }

@@ -59,3 +59,16 @@ export function formatSince(at: number, now: number): string {
 export function formatClock(at: number): string {
   return second.format(at);
 }
+
+const tenths = new Intl.DateTimeFormat(undefined, {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  fractionalSecondDigits: 1,
+  hourCycle: 'h23',
+});
+
+/** `12:41:07.5`. */
+export function formatTenths(at: number): string {
+  return tenths.format(at);
+}

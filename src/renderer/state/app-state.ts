@@ -79,11 +79,17 @@ export class AppState {
 
   async #refresh(): Promise<void> {
     await Promise.all([
-      this.engine.refresh(),
+      this.#refreshEngine(),
       this.conversations.refreshAll(),
       this.settings.refresh(),
       this.#refreshInfo(),
     ]);
+  }
+
+  async #refreshEngine(): Promise<void> {
+    await this.engine.refresh();
+    // An engine without a model may be a hibernated one, which nothing else tells a page that has just come.
+    if (this.engine.store.getState().status?.state === 'empty') await this.telemetry.learnLadder();
   }
 
   async #refreshInfo(): Promise<void> {

@@ -14,6 +14,11 @@ export interface EngineStoreState {
   readonly ladder: LadderStatus | null;
 }
 
+/** A model that has left memory comes back with the next request: to a person it is there. */
+export function wakesWithRequest({ ladder }: EngineStoreState): boolean {
+  return ladder?.step === 'hibernated' || ladder?.step === 'waking';
+}
+
 /** The engine as main last described it. */
 export class Engine {
   readonly store: StoreApi<EngineStoreState> = createStore(() => ({

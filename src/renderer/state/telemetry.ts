@@ -139,6 +139,13 @@ export class Telemetry {
     this.#update();
   }
 
+  /** Asks once for the step of the ladder. The lease that comes with it ends by itself. */
+  async learnLadder(): Promise<void> {
+    if (this.#watching) return;
+    const result = await this.#options.bridge.request('telemetry.watch', {});
+    if (result.ok) this.#options.onLadder(result.data.ladder);
+  }
+
   /** Lets the workers spin for 5 s and measures what that costs. */
   async startDemo(): Promise<void> {
     this.store.setState({ demo: null, demoError: null });

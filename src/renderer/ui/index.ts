@@ -11,6 +11,6 @@ export { MenuButton, type MenuItem } from './menu-button.tsx';
 export { Notice } from './notice.tsx';
 export { type Palette } from './palette.ts';
 export { PixelCanvas, type CanvasPoint, type CanvasSize, type Picture } from './pixel-canvas.tsx';
-export { makeTextures } from './textures.ts';
+export { makeTextures, type Textures } from './textures.ts';
 export { Tooltip } from './tooltip.tsx';
 export { useMediaQuery } from './use-media-query.ts';

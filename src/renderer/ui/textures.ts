@@ -27,8 +27,7 @@ export function makeTextures(context: CanvasRenderingContext2D, palette: Palette
       part.fillStyle = palette['moon-bg'];
       part.fillRect(0, 0, size, size);
       part.fillStyle = palette.moon;
-      const dot = Math.max(1, Math.round(1.4 * ratio));
-      part.globalAlpha = 0.75;
+      const dot = Math.max(1, Math.round(1.6 * ratio));
       part.fillRect(Math.floor((size - dot) / 2), Math.floor((size - dot) / 2), dot, dot);
     }),
   };

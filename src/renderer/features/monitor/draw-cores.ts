@@ -22,7 +22,7 @@ export function drawCores(size: CanvasSize, { samples, marks, window, grid, coun
   const lanes = Array.from({ length: count }, (_, at) => {
     const box = grid.lanes[at] ?? { x: 0, y: 0, width: 1, height: 1 };
     const [x, y] = [Math.round(box.x * ratio), Math.round(box.y * ratio)];
-    const [width, height] = [Math.max(1, Math.round(box.width * ratio)), Math.round(box.height * ratio) - 2 * line];
+    const [width, height] = [Math.max(1, Math.round(box.width * ratio)), Math.round(box.height * ratio) - 3 * line];
     // A quiet core shows some noise of single pixels per second; so its height is told in steps of one pixel.
     const runs = pixelRuns(samples, window, width, 1, (sample) => [(sample.cores[at] ?? 0) * height]);
     return { x, y, width, height, runs };

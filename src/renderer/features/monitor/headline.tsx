@@ -81,7 +81,8 @@ function SpeedTile({ label, now, last }: SpeedTileProps) {
     <Tile
       label={label}
       value={en.nothing}
-      note={last === null ? en.tokensPerSecond : `${en.lastSpeed(formatSpeed(last))} ${en.tokensPerSecond}`}
+      unit={en.tokensPerSecond}
+      note={last === null ? '' : en.lastSpeed(formatSpeed(last))}
     />
   );
 }

@@ -1,4 +1,4 @@
-import { useEffect, useState, type ReactNode } from 'react';
+import { lazy, Suspense, useEffect, useState, type ReactNode } from 'react';
 import { formatClock } from '../../lib/format.ts';
 import { windowOf } from '../../lib/pixel-runs.ts';
 import { useAppState, useConnection, useTelemetry, useWatch } from '../../state/index.ts';
@@ -8,8 +8,10 @@ import { en } from './en.ts';
 import { Headline } from './headline.tsx';
 import { PageHeader } from './page-header.tsx';
 import { SamplesTable } from './samples-table.tsx';
-import { TimeCharts } from './time-charts.tsx';
 import { WorkersCard } from './workers-card.tsx';
+
+/** recharts is a third of the whole page, and a chat needs none of it. */
+const TimeCharts = lazy(async () => ({ default: (await import('./time-charts.tsx')).TimeCharts }));
 
 interface MonitorPageProps {
   /** Go into the header: before its title, and the engine's state at its end. */
@@ -56,7 +58,9 @@ function Body({ table }: { readonly table: boolean }) {
       <Headline samples={samples} sample={sample} range={range} />
       <WorkersCard view={view} range={range} />
       <CoresCard view={view} range={range} />
-      <TimeCharts view={view} range={range} sample={sample} />
+      <Suspense fallback={null}>
+        <TimeCharts view={view} range={range} sample={sample} />
+      </Suspense>
     </>
   );
 }

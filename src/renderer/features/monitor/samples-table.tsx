@@ -1,6 +1,6 @@
 import { memo } from 'react';
 import type { TelemetrySample } from '../../../main/contract/index.ts';
-import { formatBytes, formatClock, formatCores, formatPercent, formatSpeed } from '../../lib/format.ts';
+import { formatBytes, formatCores, formatPercent, formatSpeed, formatTenths } from '../../lib/format.ts';
 import { en } from './en.ts';
 
 const { columns, nothing } = en;
@@ -48,7 +48,7 @@ const SampleRow = memo(function SampleRow({ sample }: { readonly sample: Telemet
   const vram = gpu?.memoryUsedBytes ?? null;
   return (
     <tr>
-      <th scope="row">{formatClock(at)}</th>
+      <th scope="row">{formatTenths(at)}</th>
       <td>{en.steps[ladder]}</td>
       <td>{formatCores(appCores)}</td>
       <td>{formatCores(poolCores)}</td>

@@ -5,7 +5,7 @@ import { chartData, sameChart, type ChartData, type ChartSeries } from './chart-
 import { en } from './en.ts';
 import { useSteady } from './use-steady.ts';
 
-const height = 104;
+const height = 112;
 
 interface TimeChartProps {
   readonly title: string;
@@ -53,7 +53,7 @@ const Chart = memo(function Chart({ title, data, range, series, format }: ChartP
       <ResponsiveContainer width="100%" height={height} initialDimension={{ width: 260, height }}>
         <ComposedChart
           data={data.points as ChartData['points'][number][]}
-          margin={{ top: 4, right: 2, bottom: 0, left: 0 }}
+          margin={{ top: 7, right: 2, bottom: 2, left: 0 }}
           title={title}
         >
           <XAxis
@@ -61,7 +61,6 @@ const Chart = memo(function Chart({ title, data, range, series, format }: ChartP
             type="number"
             domain={[-range, 0]}
             ticks={[-range, -range / 2, 0]}
-            tickFormatter={(x: number) => (x === 0 ? en.now : en.ago(-x))}
             tick={<EdgeTick range={range} />}
             tickLine={false}
             axisLine={{ stroke: 'var(--line)' }}
@@ -71,11 +70,10 @@ const Chart = memo(function Chart({ title, data, range, series, format }: ChartP
           <YAxis
             domain={[0, data.top]}
             ticks={[0, data.top / 2, data.top]}
-            tickFormatter={format}
-            tick={{ fill: 'var(--faint)', fontSize: 10.5 }}
+            tick={<ValueTick format={format} />}
             tickLine={false}
             axisLine={false}
-            width={44}
+            width={48}
             interval={0}
           />
           {data.requests.map(({ id, from, to }) => (
@@ -121,6 +119,22 @@ interface EdgeTickProps {
   readonly x?: number | string;
   readonly y?: number | string;
   readonly payload?: { readonly value: number };
+}
+
+interface ValueTickProps {
+  readonly format: (value: number) => string;
+  readonly x?: number | string;
+  readonly y?: number | string;
+  readonly payload?: { readonly value: number };
+}
+
+/** On one line, beside the drawing. */
+function ValueTick({ format, x = 0, y = 0, payload }: ValueTickProps) {
+  return (
+    <text x={x} y={Number(y) + 4} textAnchor="end" fill="var(--faint)" fontSize={10.5}>
+      {format(payload?.value ?? 0)}
+    </text>
+  );
 }
 
 /** The outer labels stay inside of the chart. */

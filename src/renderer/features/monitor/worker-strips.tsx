@@ -40,8 +40,8 @@ export function WorkerStrips({ form, describedBy, point = null, onPoint, ...view
       heightFor={(width) => rowsFor(width).height + markHeight + 3}
       picture={(size) => drawWorkers(size, { ...view, ids, rows: rowsFor(size.width / size.ratio), markHeight, point })}
       keySteps={(width) => {
-        const { strips, labelWidth } = rowsFor(width);
-        return { x: (width - labelWidth) * stepOf(view.window), y: strips[1]?.y ?? 1 };
+        const { strips } = rowsFor(width);
+        return { x: (strips[0]?.width ?? 1) * stepOf(view.window), y: strips[1]?.y ?? 1 };
       }}
       {...(describedBy === undefined ? {} : { describedBy })}
       {...(onPoint === undefined ? {} : { onPoint })}
@@ -53,10 +53,11 @@ export function WorkerStrips({ form, describedBy, point = null, onPoint, ...view
 export function workerReadout({ samples, window }: TimedView, { x, y, width }: CanvasPoint): string | null {
   const ids = idsOf(samples);
   const rows = rowsOf(ids.length, width, 'page');
-  const at = stripAt(rows, y);
+  const at = stripAt(rows, x, y);
+  const box = at === null ? undefined : rows.strips[at];
   const id = at === null ? undefined : ids[at];
-  if (at === null || id === undefined || x < rows.labelWidth) return null;
-  const time = timeAt(window, (x - rows.labelWidth) / (width - rows.labelWidth));
+  if (at === null || box === undefined || id === undefined) return null;
+  const time = timeAt(window, (x - box.x) / box.width);
   const sample = spanAt(samples, time);
   const worker = sample === null ? undefined : workerOf(sample, at, id);
   if (worker === undefined) return [en.worker(id), formatClock(time), en.gap].join(' · ');

@@ -10,20 +10,21 @@ import { WorkerStrips, workerReadout, type TimedView } from './worker-strips.tsx
 export function WorkersCard({ view, range }: { readonly view: TimedView; readonly range: number }) {
   const [point, setPoint] = useState<CanvasPoint | null>(null);
   const id = useId();
-  const hasWorkers = (view.samples.at(-1)?.workers.length ?? 0) > 0;
+  const workers = view.samples.at(-1)?.workers.length ?? 0;
+  const hasWorkers = workers > 0;
   const readout = point === null ? null : workerReadout(view, point);
   return (
     <section className="card" aria-label={en.workers}>
       <div className="card-head">
         <h2>{en.workers}</h2>
         <p id={id} className="card-hint numbers">
-          {hasWorkers ? (readout ?? en.workersHint) : null}
+          {hasWorkers ? (readout ?? en.workersHint(range)) : null}
         </p>
       </div>
       {hasWorkers ? (
         <>
           <WorkerStrips form="page" {...view} describedBy={id} point={point} onPoint={setPoint} />
-          <TimeAxis range={range} inset={22} />
+          {workers > 24 ? null : <TimeAxis range={range} inset={22} />}
           <div className="card-foot">
             <Legend benched={view.samples.some(({ workers }) => workers.some(({ benched }) => benched))} />
             <SpinDemo />
