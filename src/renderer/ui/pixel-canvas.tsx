@@ -32,6 +32,14 @@ export interface CanvasPoint {
   readonly width: number;
 }
 
+/** CSS pixels. */
+export interface KeySteps {
+  readonly x: number;
+  readonly y: number;
+  /** Where the first key press leads. */
+  readonly first: { readonly x: number; readonly y: number };
+}
+
 interface PixelCanvasProps {
   /** Accessible name: what the picture shows. */
   readonly label: string;
@@ -41,8 +49,8 @@ interface PixelCanvasProps {
   readonly picture: (size: CanvasSize) => Picture;
   /** Where the pointer is, or the arrow keys have led; null when it leaves. Without it the canvas takes no focus. */
   readonly onPoint?: (point: CanvasPoint | null) => void;
-  /** CSS pixels that an arrow key goes, for a width. */
-  readonly keySteps?: (width: number) => { readonly x: number; readonly y: number };
+  /** How the arrow keys go, for a width. */
+  readonly keySteps?: (width: number) => KeySteps;
 }
 
 /** A canvas as wide as its place, sharp on every screen, in the colours of the theme; draws only what is new. */
@@ -111,10 +119,10 @@ function usePointing(
     if (event.key === 'Escape' && point.current !== null) move(null);
     else if (arrow !== undefined && keySteps !== undefined) {
       const step = keySteps(width);
-      // From the newest value on, which is where people look first.
-      const from = point.current ?? { x: width - 1 - arrow.x * step.x, y: 1 - arrow.y * step.y };
       const inside = (value: number, end: number) => Math.max(0, Math.min(end - 1, value));
-      move({ x: inside(from.x + arrow.x * step.x, width), y: inside(from.y + arrow.y * step.y, height), width });
+      const { current } = point;
+      const next = current === null ? step.first : { x: current.x + arrow.x * step.x, y: current.y + arrow.y * step.y };
+      move({ x: inside(next.x, width), y: inside(next.y, height), width });
     } else return;
     event.preventDefault();
   };

@@ -5,7 +5,7 @@ import { spanAt } from '../../lib/pixel-runs.ts';
 import { PixelCanvas, type CanvasPoint } from '../../ui/index.ts';
 import { drawCores } from './draw-cores.ts';
 import { en } from './en.ts';
-import { stepOf, timeAt, type TimedView } from './worker-strips.tsx';
+import { newestOf, stepOf, timeAt, type TimedView } from './worker-strips.tsx';
 
 /** Load of each logical core, on one canvas. */
 export function CoresCard({ view, range }: { readonly view: TimedView; readonly range: number }) {
@@ -32,7 +32,11 @@ export function CoresCard({ view, range }: { readonly view: TimedView; readonly 
           onPoint={setPoint}
           keySteps={(width) => {
             const { lanes, columns } = laneGrid(count, width);
-            return { x: (lanes[0]?.width ?? 1) * stepOf(view.window), y: lanes[columns]?.y ?? 1 };
+            return {
+              ...newestOf(lanes),
+              x: (lanes[0]?.width ?? 1) * stepOf(view.window),
+              y: lanes[columns]?.y ?? 1,
+            };
           }}
         />
       )}

@@ -13,6 +13,7 @@ const steps: Readonly<Record<LadderStep, string>> = {
 export const en = {
   app: 'Dormouse',
   title: 'Monitor',
+  figures: 'Figures',
   panel: 'Engine',
   showPanel: 'Show engine panel',
   hidePanel: 'Hide engine panel',

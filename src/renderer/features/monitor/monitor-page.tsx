@@ -31,7 +31,7 @@ export function MonitorPage({ leading, pill, foot }: MonitorPageProps) {
   return (
     <main className="monitor">
       <PageHeader leading={leading} pill={pill} table={table} onTable={setTable} />
-      <div className="monitor-scroller" tabIndex={-1}>
+      <div className="monitor-scroller" role="region" aria-label={en.figures} tabIndex={0}>
         <div className="monitor-body">
           <Troubles />
           <Body table={table} />

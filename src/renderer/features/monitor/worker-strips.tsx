@@ -1,9 +1,10 @@
 import type { RequestMark, TelemetrySample } from '../../../main/contract/index.ts';
+import type { Box } from '../../lib/lane-grid.ts';
 import { formatClock, formatPercent } from '../../lib/format.ts';
 import { spanAt, type TimeWindow } from '../../lib/pixel-runs.ts';
 import { stateShares } from '../../lib/state-shares.ts';
 import { stripAt, stripRows, type StripRows } from '../../lib/strip-rows.ts';
-import { PixelCanvas, type CanvasPoint } from '../../ui/index.ts';
+import { PixelCanvas, type CanvasPoint, type KeySteps } from '../../ui/index.ts';
 import { drawWorkers, workerOf } from './draw-workers.ts';
 import { en } from './en.ts';
 
@@ -41,7 +42,7 @@ export function WorkerStrips({ form, describedBy, point = null, onPoint, ...view
       picture={(size) => drawWorkers(size, { ...view, ids, rows: rowsFor(size.width / size.ratio), markHeight, point })}
       keySteps={(width) => {
         const { strips } = rowsFor(width);
-        return { x: (strips[0]?.width ?? 1) * stepOf(view.window), y: strips[1]?.y ?? 1 };
+        return { ...newestOf(strips), x: (strips[0]?.width ?? 1) * stepOf(view.window), y: strips[1]?.y ?? 1 };
       }}
       {...(describedBy === undefined ? {} : { describedBy })}
       {...(onPoint === undefined ? {} : { onPoint })}
@@ -69,6 +70,11 @@ export function workerReadout({ samples, window }: TimedView, { x, y, width }: C
 /** Unix ms at a share 0..1 of the window. */
 export function timeAt({ from, to }: TimeWindow, share: number): number {
   return from + Math.max(0, Math.min(1, share)) * (to - from);
+}
+
+/** Where the arrow keys begin: at the newest value of the first box. */
+export function newestOf([box]: readonly Box[]): Pick<KeySteps, 'first'> {
+  return { first: box === undefined ? { x: 0, y: 0 } : { x: box.x + box.width - 1, y: box.y + 1 } };
 }
 
 /** Share of the window that one sample takes. */
