@@ -75,21 +75,24 @@ function paintStrip(
   benchedColour: string,
   ratio: number,
 ): void {
+  // Textures begin at each strip's own corner, so that a strip of a few pixels has its dots as well.
+  context.setTransform(1, 0, 0, 1, 0, y);
   for (let index = 0; index < runs.length; index += 5) {
     const [from = 0, to = 0, computing = 0, spinning = 0, benched = 0] = runs.slice(index, index + 5);
     const [left, wide] = [x + from, to - from];
     const asleep = height - computing - spinning;
     context.fillStyle = textures.dotted;
-    if (asleep > 0) context.fillRect(left, y, wide, asleep);
+    if (asleep > 0) context.fillRect(left, 0, wide, asleep);
     context.fillStyle = textures.striped;
-    if (spinning > 0) context.fillRect(left, y + asleep, wide, spinning);
+    if (spinning > 0) context.fillRect(left, asleep, wide, spinning);
     context.fillStyle = textures.solid;
-    if (computing > 0) context.fillRect(left, y + asleep + spinning, wide, computing);
+    if (computing > 0) context.fillRect(left, asleep + spinning, wide, computing);
     if (benched === 0) continue;
     const thick = Math.max(1, Math.round(1.5 * ratio));
     context.fillStyle = benchedColour;
-    context.fillRect(left, Math.round(y + (height - thick) / 2), wide, thick);
+    context.fillRect(left, Math.round((height - thick) / 2), wide, thick);
   }
+  context.setTransform(1, 0, 0, 1, 0, 0);
 }
 
 function levels(sample: TelemetrySample, at: number, id: number, height: number, leastSpin: number): readonly number[] {
@@ -118,5 +121,5 @@ export function label(
   context.font = `${Math.round(10 * ratio)}px system-ui, sans-serif`;
   context.textAlign = 'right';
   context.textBaseline = 'middle';
-  context.fillText(text, right - Math.round(5 * ratio), Math.round(middle));
+  context.fillText(text, right - Math.round(5 * ratio), Math.round(Math.max(middle, 5 * ratio)));
 }
