@@ -51,11 +51,7 @@ const Chart = memo(function Chart({ title, data, range, series, format }: ChartP
   return (
     <div className="chart">
       <ResponsiveContainer width="100%" height={height} initialDimension={{ width: 260, height }}>
-        <ComposedChart
-          data={data.points as ChartData['points'][number][]}
-          margin={{ top: 7, right: 2, bottom: 2, left: 0 }}
-          title={title}
-        >
+        <ComposedChart data={data.points} margin={{ top: 7, right: 2, bottom: 2, left: 0 }} title={title}>
           <XAxis
             dataKey="x"
             type="number"
