@@ -5,7 +5,7 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './app/index.ts';
 import { AppState, AppStateContext, createBridge } from './state/index.ts';
-import { readSettings, showTheme, writeSettings } from './page-settings.ts';
+import { readSettings, readView, showTheme, writeSettings, writeView } from './page-settings.ts';
 
 const openChatKey = 'dormouse-open-chat';
 
@@ -18,6 +18,18 @@ const state = new AppState({
     write: (id) => (id === null ? sessionStorage.removeItem(openChatKey) : sessionStorage.setItem(openChatKey, id)),
   },
   rememberedSettings: { read: readSettings, write: writeSettings },
+  rememberedView: { read: readView, write: writeView },
+  tab: {
+    isVisible: () => document.visibilityState === 'visible',
+    onVisibility: (listener) => {
+      document.addEventListener('visibilitychange', listener);
+      return () => document.removeEventListener('visibilitychange', listener);
+    },
+    wait: (milliseconds, done) => {
+      const timer = setTimeout(done, milliseconds);
+      return () => clearTimeout(timer);
+    },
+  },
 });
 const { settings } = state;
 showTheme(settings.store.getState().settings.theme);

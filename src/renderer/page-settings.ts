@@ -1,6 +1,8 @@
 import type { Settings } from '../main/contract/index.ts';
+import type { PageName } from './state/index.ts';
 
 const key = 'dormouse-settings';
+const viewKey = 'dormouse-view';
 
 /** What this tab last knew of the settings, so that a reload does not flash in the other theme. */
 export function readSettings(): Partial<Settings> {
@@ -17,6 +19,28 @@ export function readSettings(): Partial<Settings> {
 
 export function writeSettings({ theme, sidebarOpen }: Settings): void {
   sessionStorage.setItem(key, JSON.stringify({ theme, sidebarOpen }));
+}
+
+interface RememberedView {
+  readonly page: PageName;
+  readonly panelOpen: boolean | null;
+}
+
+/** What this tab last showed: a reload must not lead elsewhere. */
+export function readView(): Partial<RememberedView> {
+  try {
+    const value = JSON.parse(sessionStorage.getItem(viewKey) ?? '{}') as Partial<RememberedView>;
+    return {
+      ...(value.page === 'monitor' ? { page: value.page } : {}),
+      ...(typeof value.panelOpen === 'boolean' ? { panelOpen: value.panelOpen } : {}),
+    };
+  } catch {
+    return {};
+  }
+}
+
+export function writeView(view: RememberedView): void {
+  sessionStorage.setItem(viewKey, JSON.stringify(view));
 }
 
 /** The tokens follow `data-theme`; without it they follow the system. */

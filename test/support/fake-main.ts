@@ -5,6 +5,9 @@ export interface FakeMain {
   finished: number;
   renders: Record<string, number>;
   longTasks: number[];
+  /** By name; a test may put its own in. */
+  replies: Record<string, (input: never) => unknown>;
+  emit: (event: unknown) => void;
 }
 
 declare global {
@@ -15,10 +18,13 @@ declare global {
 
 /** Runs in the page, before it: so it can use nothing from outside. */
 export function injectMain(texts: readonly string[]): void {
-  const fake: FakeMain = { words: [], wordsPerEvent: 1, finished: 0, renders: {}, longTasks: [] };
-  window.fakeMain = fake;
   const listeners = new Set<(event: unknown) => void>();
   const emit = (event: unknown) => listeners.forEach((listener) => listener(event));
+  const fake: FakeMain = {
+    ...{ words: [], wordsPerEvent: 1, finished: 0, renders: {}, longTasks: [], replies: {} },
+    emit,
+  };
+  window.fakeMain = fake;
   const message = (id: string, parentId: string | null, values: object) => ({
     ...{ id, parentId, conversationId: 'c1', role: 'assistant', text: '', thought: '', createdAt: 1, status: 'done' },
     ...{ streamId: null, error: null, stopReason: null, timings: null, modelName: null },
@@ -82,6 +88,13 @@ export function injectMain(texts: readonly string[]): void {
     }),
     'settings.get': () => ({ theme: 'system', sidebarOpen: true, lastModel: null }),
     'conversation.list': () => ({ conversations: [summary] }),
+    'telemetry.watch': () => ({
+      samples: [],
+      marks: [],
+      ladder: { step: 'asleep', since: 0, wokeInMs: null, idleUnloadMinutes: null },
+      gpuReason: null,
+      leaseMs: 30_000,
+    }),
     'conversation.get': get,
     'chat.send': send,
     'stream.attach': ({ streamId }: { streamId: string }) => ({
@@ -92,8 +105,10 @@ export function injectMain(texts: readonly string[]): void {
       ended: false,
     }),
   };
+  Object.assign(fake.replies, replies);
   const dormouse = {
-    request: (name: string, input: unknown) => Promise.resolve({ ok: true, data: replies[name]?.(input as never) }),
+    request: (name: string, input: unknown) =>
+      Promise.resolve({ ok: true, data: fake.replies[name]?.(input as never) }),
     on: (listener: (event: unknown) => void) => {
       listeners.add(listener);
       return () => listeners.delete(listener);

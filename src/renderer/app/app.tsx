@@ -1,6 +1,6 @@
-import { ChatScreen } from '../features/chat/index.ts';
 import { useConnection } from '../state/index.ts';
 import { ConnectionBanner } from './connection-banner.tsx';
+import { Frame } from './frame.tsx';
 import { Notices } from './notices.tsx';
 import { RefusedPage } from './refused-page.tsx';
 
@@ -11,7 +11,7 @@ export function App() {
     <div className="app">
       <ConnectionBanner />
       <Notices />
-      <ChatScreen />
+      <Frame />
     </div>
   );
 }

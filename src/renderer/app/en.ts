@@ -1,5 +1,10 @@
 /** Everything the frame around the screens says. */
 export const en = {
+  hideSidebar: 'Hide conversations',
+  showSidebar: 'Show conversations',
+  pages: 'Pages',
+  chat: 'Chat',
+  monitor: 'Monitor',
   lost: 'Connection lost. Trying again…',
   connecting: 'Connecting to Dormouse…',
   refusedTitle: 'This page needs a fresh link',

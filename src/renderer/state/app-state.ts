@@ -7,6 +7,8 @@ import { ListActions } from './list-actions.ts';
 import { Notices } from './notices.ts';
 import { SettingsStore, type RememberedSettings } from './settings.ts';
 import { StreamHub } from './stream-hub.ts';
+import { Telemetry, type TabEnvironment } from './telemetry.ts';
+import { View, type RememberedView } from './view.ts';
 
 export interface ConnectionStoreState {
   readonly connection: ConnectionState;
@@ -21,6 +23,8 @@ export interface AppStateOptions {
   readonly now: () => number;
   readonly remembered: RememberedChat;
   readonly rememberedSettings: RememberedSettings;
+  readonly rememberedView: RememberedView;
+  readonly tab: TabEnvironment;
 }
 
 /** All that this page knows. Built once, before React. */
@@ -33,14 +37,18 @@ export class AppState {
   readonly settings: SettingsStore;
   readonly notices = new Notices();
   readonly streams: StreamHub;
+  readonly telemetry: Telemetry;
+  readonly view: View;
   readonly #bridge: Bridge;
 
   constructor(options: AppStateOptions) {
-    const { bridge, schedule, now, remembered, rememberedSettings } = options;
+    const { bridge, schedule, now, remembered, rememberedSettings, rememberedView, tab } = options;
     const tell = (text: string) => this.notices.add(text);
     this.#bridge = bridge;
     this.settings = new SettingsStore(bridge, rememberedSettings, tell);
     this.engine = new Engine(bridge);
+    this.view = new View(rememberedView);
+    this.telemetry = new Telemetry({ bridge, tab, onLadder: (ladder) => this.engine.applyLadder(ladder) });
     this.streams = new StreamHub({ bridge, schedule, now, missed: (streamId) => this.#fetchConversationOf(streamId) });
     this.conversations = new Conversations({
       bridge,
@@ -58,9 +66,12 @@ export class AppState {
     const endEvents = this.#bridge.on((event) => this.#apply(event));
     const endConnection = this.#bridge.onConnection((connection) => {
       this.connection.setState({ connection });
+      this.telemetry.connectionChanged(connection);
       if (connection === 'open') void this.#refresh();
     });
+    const endTab = this.telemetry.start();
     return () => {
+      endTab();
       endEvents();
       endConnection();
     };
@@ -68,11 +79,17 @@ export class AppState {
 
   async #refresh(): Promise<void> {
     await Promise.all([
-      this.engine.refresh(),
+      this.#refreshEngine(),
       this.conversations.refreshAll(),
       this.settings.refresh(),
       this.#refreshInfo(),
     ]);
+  }
+
+  async #refreshEngine(): Promise<void> {
+    await this.engine.refresh();
+    // An engine without a model may be a hibernated one, which nothing else tells a page that has just come.
+    if (this.engine.store.getState().status?.state === 'empty') await this.telemetry.learnLadder();
   }
 
   async #refreshInfo(): Promise<void> {
@@ -100,8 +117,13 @@ export class AppState {
         this.notices.add(event.text);
         return;
       case 'telemetry.sample':
+        this.telemetry.addSample(event.sample);
+        return;
       case 'telemetry.mark':
+        this.telemetry.addMark(event.mark);
+        return;
       case 'ladder.changed':
+        this.engine.applyLadder(event.ladder);
         return;
       case 'settings.changed':
         this.settings.apply(event.settings);

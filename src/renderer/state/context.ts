@@ -1,4 +1,4 @@
-import { createContext, useCallback, useContext, useSyncExternalStore } from 'react';
+import { createContext, useCallback, useContext, useEffect, useSyncExternalStore } from 'react';
 import { useStore } from 'zustand';
 import type { AppState, ConnectionStoreState } from './app-state.ts';
 import type { ConversationsState } from './conversations.ts';
@@ -6,6 +6,8 @@ import type { EngineStoreState } from './engine.ts';
 import type { NoticeEntry } from './notices.ts';
 import type { SettingsState } from './settings.ts';
 import type { StreamView } from './stream-hub.ts';
+import type { TelemetryState } from './telemetry.ts';
+import type { ViewState } from './view.ts';
 
 export const AppStateContext = createContext<AppState | null>(null);
 
@@ -29,6 +31,20 @@ export function useConversations<T>(selector: (state: ConversationsState) => T):
 
 export function useSettings<T>(selector: (state: SettingsState) => T): T {
   return useStore(useAppState().settings.store, selector);
+}
+
+export function useView<T>(selector: (state: ViewState) => T): T {
+  return useStore(useAppState().view.store, selector);
+}
+
+/** Samples come only while a component that uses `useWatch` is on the page and the page is visible. */
+export function useTelemetry<T>(selector: (state: TelemetryState) => T): T {
+  return useStore(useAppState().telemetry.store, selector);
+}
+
+export function useWatch(): void {
+  const { telemetry } = useAppState();
+  useEffect(() => telemetry.attach(), [telemetry]);
 }
 
 export function useNotices(): readonly NoticeEntry[] {

@@ -1,5 +1,5 @@
 import { createStore, type StoreApi } from 'zustand/vanilla';
-import type { AppError, Bridge, EngineStatus, RequestOutput } from '../../main/contract/index.ts';
+import type { AppError, Bridge, EngineStatus, LadderStatus, RequestOutput } from '../../main/contract/index.ts';
 
 export type KnownModel = RequestOutput<'models.list'>['models'][number];
 
@@ -10,11 +10,23 @@ export interface EngineStoreState {
   readonly loadError: AppError | null;
   /** Null until asked for. */
   readonly models: readonly KnownModel[] | null;
+  /** Step of the sleep ladder; null until main told of it. */
+  readonly ladder: LadderStatus | null;
+}
+
+/** A model that has left memory comes back with the next request: to a person it is there. */
+export function wakesWithRequest({ ladder }: EngineStoreState): boolean {
+  return ladder?.step === 'hibernated' || ladder?.step === 'waking';
 }
 
 /** The engine as main last described it. */
 export class Engine {
-  readonly store: StoreApi<EngineStoreState> = createStore(() => ({ status: null, loadError: null, models: null }));
+  readonly store: StoreApi<EngineStoreState> = createStore(() => ({
+    status: null,
+    loadError: null,
+    models: null,
+    ladder: null,
+  }));
   readonly #bridge: Bridge;
   #events = 0;
 
@@ -25,6 +37,10 @@ export class Engine {
   apply(status: EngineStatus): void {
     this.#events += 1;
     this.store.setState({ status });
+  }
+
+  applyLadder(ladder: LadderStatus): void {
+    this.store.setState({ ladder });
   }
 
   async refresh(): Promise<void> {

@@ -9,6 +9,13 @@ export {
   useNotices,
   useSettings,
   useStream,
+  useTelemetry,
+  useView,
+  useWatch,
 } from './context.ts';
 export { newChat, noOptions } from './conversations.ts';
+export { meanCores, type SpinDemo } from './spin-demo.ts';
+export { type TelemetryRange } from './telemetry.ts';
+export { type PageName } from './view.ts';
+export { wakesWithRequest } from './engine.ts';
 export { emptyTree, runningMessage, siblings, visiblePath, type MessageTree } from './message-tree.ts';

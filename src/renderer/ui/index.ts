@@ -9,4 +9,8 @@ export { Mark } from './mark.tsx';
 export { Markdown, type MarkdownTexts } from './markdown.tsx';
 export { MenuButton, type MenuItem } from './menu-button.tsx';
 export { Notice } from './notice.tsx';
+export { type Palette } from './palette.ts';
+export { PixelCanvas, type CanvasPoint, type CanvasSize, type KeySteps, type Picture } from './pixel-canvas.tsx';
+export { makeTextures, type Textures } from './textures.ts';
 export { Tooltip } from './tooltip.tsx';
+export { useMediaQuery } from './use-media-query.ts';

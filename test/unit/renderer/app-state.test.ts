@@ -3,7 +3,7 @@ import type { Conversation, Message, RequestOutput, Result } from '../../../src/
 import { AppState } from '../../../src/renderer/state/app-state.ts';
 import { newChat } from '../../../src/renderer/state/conversations.ts';
 import { visiblePath } from '../../../src/renderer/state/message-tree.ts';
-import { FakeBridge, deferred, message, refusal, settle, snapshot, status } from './fixtures.ts';
+import { FakeBridge, deferred, message, quietTab, refusal, settle, snapshot, status } from './fixtures.ts';
 
 const summary = (id: string, updatedAt = 1) => ({ id, title: id, createdAt: 0, updatedAt });
 const question = message({ id: 'q', role: 'user', text: 'Why?' });
@@ -27,6 +27,8 @@ function build(open: string | null = null) {
     now: () => 0,
     remembered: { read: () => open, write: (id) => remembered.push(id) },
     rememberedSettings: { read: () => ({}), write: () => undefined },
+    rememberedView: { read: () => ({}), write: () => undefined },
+    tab: quietTab,
   });
   app.start();
   bridge.answer('conversation.list', () => ({ ok: true, data: { conversations: [] } }));

@@ -3,7 +3,7 @@ import type { RequestOutput, Result } from '../../../src/main/contract/index.ts'
 import { AppState } from '../../../src/renderer/state/app-state.ts';
 import { newChat } from '../../../src/renderer/state/conversations.ts';
 import { titleMatcher } from '../../../src/renderer/lib/match-title.ts';
-import { FakeBridge, deferred, message, refusal, settle } from './fixtures.ts';
+import { FakeBridge, deferred, message, quietTab, refusal, settle } from './fixtures.ts';
 
 const summary = (id: string, updatedAt = 1, title = id) => ({ id, title, createdAt: 0, updatedAt });
 const question = message({ id: 'q', role: 'user', text: 'Why?' });
@@ -18,6 +18,8 @@ function build() {
     now: () => 0,
     remembered: { read: () => null, write: () => undefined },
     rememberedSettings: { read: () => ({ theme: 'dark' }), write: ({ theme }) => saved.push(theme) },
+    rememberedView: { read: () => ({}), write: () => undefined },
+    tab: quietTab,
   });
   app.start();
   bridge.answer('conversation.list', () => ({

@@ -24,3 +24,14 @@ it.each([
 ] satisfies [SleepStatus | null, string, string][])('%o -> %s (else: %s)', (sleep, label, _mistake) => {
   expect(engineLabel(resting(sleep))).toBe(label);
 });
+
+it.each([
+  ['hibernated', 'empty', 'Hibernated', 'a model that comes back by itself shown as no model'],
+  ['waking', 'loading', 'Waking… 2.1 s', 'a wake shown as somebody loading a model'],
+  ['waking', 'generating', 'Generating', 'a step that is older than the state'],
+  ['light', 'ready', 'Asleep · 0.00 cores', 'a step that the state tells better'],
+] as const)('%s while %s -> %s (bug: %s)', (step, state, label, _mistake) => {
+  const status = { ...resting({ step: 'asleep', since: 0, cores: 0 }), state };
+  const ladder = { step, since: 1000, wokeInMs: null, idleUnloadMinutes: 30 };
+  expect(engineLabel(status, ladder, 3100)).toBe(label);
+});

@@ -10,6 +10,7 @@ import type {
   StreamSnapshot,
   Timings,
 } from '../../../src/main/contract/index.ts';
+import type { TabEnvironment } from '../../../src/renderer/state/telemetry.ts';
 import type { RequestInput, RequestName, RequestOutput } from '../../../src/main/contract/requests.ts';
 
 export function message(values: Partial<Message> & { readonly id: string }): Message {
@@ -85,6 +86,13 @@ export function snapshot(values: Partial<StreamSnapshot> = {}): StreamSnapshot {
 export function refusal(code: AppError['code'], text: string = code): Result<never> {
   return { ok: false, error: { code, message: text } };
 }
+
+/** A visible tab whose timers never end. */
+export const quietTab: TabEnvironment = {
+  isVisible: () => true,
+  onVisibility: () => () => undefined,
+  wait: () => () => undefined,
+};
 
 /** Lets everything run that waits for promises only. */
 export async function settle(): Promise<void> {

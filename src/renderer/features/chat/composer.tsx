@@ -1,7 +1,14 @@
 import { useEffect, useRef, type KeyboardEvent } from 'react';
 import { ArrowUp, Square } from 'lucide-react';
 import type { ErrorCode, Message } from '../../../main/contract/index.ts';
-import { newChat, useAppState, useConnection, useConversations, useEngine } from '../../state/index.ts';
+import {
+  newChat,
+  useAppState,
+  useConnection,
+  useConversations,
+  useEngine,
+  wakesWithRequest,
+} from '../../state/index.ts';
 import { Button, Notice } from '../../ui/index.ts';
 import { en } from './en.ts';
 import { belongsToInputMethod } from './input-method.ts';
@@ -112,7 +119,8 @@ function useBlocked(): string | null {
   const state = useEngine((engine) => engine.status?.state ?? null);
   const hasModel = useEngine((engine) => (engine.status?.model ?? null) !== null);
   const open = useConnection(({ connection }) => connection === 'open');
-  if (!open || hasModel) return null;
+  const wakes = useEngine(wakesWithRequest);
+  if (!open || hasModel || wakes) return null;
   if (state === 'loading') return en.waitForModel;
   return state === 'empty' || state === 'failed' ? en.needsModel : null;
 }

@@ -1,4 +1,4 @@
-import { newChat, useAppState, useEngine } from '../../state/index.ts';
+import { newChat, useAppState, useEngine, wakesWithRequest } from '../../state/index.ts';
 import { Button, Mark } from '../../ui/index.ts';
 import { en } from './en.ts';
 
@@ -7,7 +7,8 @@ export function EmptyState() {
   const state = useEngine((engine) => engine.status?.state ?? null);
   const hasModel = useEngine((engine) => (engine.status?.model ?? null) !== null);
   const builtin = useEngine((engine) => engine.status?.model?.builtin === true);
-  const noModel = !hasModel && (state === 'empty' || state === 'failed');
+  const wakes = useEngine(wakesWithRequest);
+  const noModel = !hasModel && !wakes && (state === 'empty' || state === 'failed');
   return (
     <div className="empty">
       <Mark size={56} />

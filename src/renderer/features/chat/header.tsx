@@ -1,17 +1,16 @@
-import { useEffect } from 'react';
-import { PanelLeft } from 'lucide-react';
+import { useEffect, type ReactNode } from 'react';
 import { newChat, useConversations, useEngine } from '../../state/index.ts';
-import { IconButton } from '../../ui/index.ts';
 import { ChatSettings } from './chat-settings.tsx';
 import { en } from './en.ts';
 import { EnginePill } from './engine-pill.tsx';
 
 interface HeaderProps {
-  readonly sidebarOpen: boolean;
-  readonly onToggleSidebar: () => void;
+  /** Before the title and at the end: buttons for what stands beside the chat. */
+  readonly leading: ReactNode;
+  readonly trailing: ReactNode;
 }
 
-export function Header({ sidebarOpen, onToggleSidebar }: HeaderProps) {
+export function Header({ leading, trailing }: HeaderProps) {
   const title = useConversations((state) => state.list?.find(({ id }) => id === state.currentId)?.title);
   const currentId = useConversations((state) => state.currentId);
   const isNew = currentId === null;
@@ -21,18 +20,14 @@ export function Header({ sidebarOpen, onToggleSidebar }: HeaderProps) {
   }, [heading, isNew]);
   return (
     <header className="header">
-      <IconButton
-        label={sidebarOpen ? en.hideSidebar : en.showSidebar}
-        icon={<PanelLeft size={17} aria-hidden="true" />}
-        aria-expanded={sidebarOpen}
-        onClick={onToggleSidebar}
-      />
+      {leading}
       <h1 className="header-title" title={title}>
         {heading}
       </h1>
       <ModelChip />
       <EnginePill />
       <ChatSettings key={currentId ?? newChat} conversationKey={currentId ?? newChat} />
+      {trailing}
     </header>
   );
 }

@@ -1,4 +1,4 @@
-import { useDeferredValue, useEffect, useRef, useState, type KeyboardEvent } from 'react';
+import { useDeferredValue, useEffect, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
 import { Plus, Search } from 'lucide-react';
 import { useAppState } from '../../state/index.ts';
 import { Button, Mark } from '../../ui/index.ts';
@@ -14,11 +14,13 @@ export interface SearchRequest {
 
 interface SidebarProps {
   readonly search: SearchRequest;
+  /** The way to the other pages. */
+  readonly pages: ReactNode;
   readonly onChosen: () => void;
 }
 
 /** Conversations by day, and the way to find one. */
-export function Sidebar({ search, onChosen }: SidebarProps) {
+export function Sidebar({ search, pages, onChosen }: SidebarProps) {
   const { conversations } = useAppState();
   const [query, setQuery] = useState('');
   const list = useRef<HTMLElement>(null);
@@ -32,6 +34,7 @@ export function Sidebar({ search, onChosen }: SidebarProps) {
         <Mark size={24} />
         <span>{en.app}</span>
       </div>
+      {pages}
       <div className="sidebar-new">
         <Button onClick={() => open(null)}>
           <Plus size={15} aria-hidden="true" />
