@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { Emitter, type Logger } from './base/index.ts';
-import type { AppInfo, FlagValues, Result } from './contract/index.ts';
+import type { AppError, AppInfo, Dispatcher, FlagValues, Result, SecondStart } from './contract/index.ts';
 import { addonPath, LlamaEngine, loadExpertPoolAddon } from './engine/index.ts';
 import { Router } from './ipc/index.ts';
 import { createServer } from './server/index.ts';
-import { Conversations, EngineCompletions, EngineModels } from './services/index.ts';
-import { ConversationFiles, openLogFile, SettingsFile, type DataFolder } from './store/index.ts';
+import { loadFirstModel } from './first-model.ts';
+import { Conversations, EngineCompletions, EngineModels, type SettingsService } from './services/index.ts';
+import { ConversationFiles, LoadMarker, openLogFile, SettingsFile, type DataFolder } from './store/index.ts';
 
 export type AppOptions = {
   readonly flags: FlagValues;
@@ -25,9 +26,23 @@ export type AppOptions = {
 export type App = {
   readonly logger: Logger;
   readonly logFile: string;
+  /** What a page of any transport asks. */
+  readonly dispatcher: Dispatcher;
+  readonly settings: SettingsService;
+  /** null while nothing listens. */
+  serverUrl(): string | null;
+  /** Tells every page what a person should know. */
+  notify(text: string): void;
+  /** Calls when another process of the same user wants this one to be seen. Only a shell with a window can. */
+  onShow(listener: () => void): void;
+  /** What a second start wants of this one. @returns whether a window was shown. */
+  secondStart(wish: SecondStart): boolean;
   /** Calls with what a person should know, so far and from now on. */
   onNotice(listener: (text: string) => void): void;
-  /** Listens, then loads the model in the background: the page shows the progress. */
+  /**
+   * Listens, then loads the model in the background: the page shows the progress. A window works without the server,
+   * so that there a port that is taken is only told.
+   */
   start(): Promise<Result<{ url: string; port: number }>>;
   /** A fresh one-time link for a page. */
   createLink(): string;
@@ -44,6 +59,12 @@ export async function createApp(options: AppOptions): Promise<App> {
   const services = createServices(options, store, notices.add);
   const { engine, models, completions, chat } = services;
   let serverUrl = '';
+  const shown = new Emitter<void>();
+  const secondStart = ({ model, show }: SecondStart): boolean => {
+    if (model !== null) void loadAsked(models, model, notices.add);
+    if (show) shown.emit();
+    return show && shown.size > 0;
+  };
   const appInfo = () => ({
     version,
     shell,
@@ -54,7 +75,13 @@ export async function createApp(options: AppOptions): Promise<App> {
   });
   const { settings, files } = store;
   const router = new Router({ chat, models, settings, appInfo, onNotice: (hear) => notices.on(hear), logger });
-  const server = createServer({ dispatcher: router, models, completions, logger, options: serverOptions(options) });
+  const server = createServer({
+    dispatcher: router,
+    models,
+    completions,
+    logger,
+    options: serverOptions(options, secondStart),
+  });
 
   return {
     logger,
@@ -63,16 +90,24 @@ export async function createApp(options: AppOptions): Promise<App> {
       for (const notice of notices.all) listener(notice);
       notices.on(listener);
     },
+    dispatcher: router,
+    settings,
+    serverUrl: () => serverUrl || null,
+    notify: notices.add,
+    onShow: (listener) => void shown.on(listener),
+    secondStart,
     createLink: () => server.createLink(),
     async start() {
       const started = await server.start();
-      if (!started.ok) return started;
-      serverUrl = started.data.url;
-      await dataFolder
-        .publish(serverUrl)
-        .catch((error: unknown) => logger.warn('lock not published', { error: String(error) }));
+      if (!started.ok && shell === 'browser') return started;
+      if (started.ok) {
+        serverUrl = started.data.url;
+        await dataFolder
+          .publish(serverUrl)
+          .catch((error: unknown) => logger.warn('lock not published', { error: String(error) }));
+      } else notices.add(withoutServer(started.error));
       logger.info('started', { version, shell, url: serverUrl });
-      void loadFirstModel(models, notices.add);
+      void loadFirstModel({ models, settings, left: store.marker.left, onNotice: notices.add });
       return started;
     },
     async close() {
@@ -112,7 +147,8 @@ async function openStore({ flags, dataFolder }: AppOptions, onNotice: (text: str
   const common = { logger: log.logger, onNotice, ensureOwner };
   const settings = await SettingsFile.open({ path: join(path, 'settings.json'), ...common });
   const files = await ConversationFiles.open({ folder: join(path, 'conversations'), now: Date.now, ...common });
-  return { log, settings, files };
+  const marker = await LoadMarker.open({ path: join(path, 'loading.json'), ...common });
+  return { log, settings, files, marker };
 }
 
 function createServices(
@@ -120,7 +156,7 @@ function createServices(
   store: Awaited<ReturnType<typeof openStore>>,
   onNotice: (text: string) => void,
 ) {
-  const { settings, files } = store;
+  const { settings, files, marker } = store;
   const { logger } = store.log;
   const addon = loadExpertPoolAddon(addonPath(appFolder));
   if (!addon.ok) onNotice(`${addon.error.message} ${addon.error.hint} Until then llama.cpp computes by itself.`);
@@ -128,23 +164,26 @@ function createServices(
   const engine = new LlamaEngine({ logger, middleware });
   const common = { engine, flags, createId: randomUUID };
   const builtinPath = join(appFolder, 'assets', 'models', 'dormouse-mini.gguf');
-  const models = new EngineModels({ engine, flags, builtinPath, settings });
+  const models = new EngineModels({ engine, flags, builtinPath, settings, marker });
   const completions = new EngineCompletions(common);
   const chat = new Conversations({ ...common, models, files, logger, now: Date.now });
   return { engine, models, completions, chat };
 }
 
-/** The page shows the progress. A last model that cannot be loaded any more gives way to the built-in one. */
-async function loadFirstModel(models: EngineModels, onNotice: (text: string) => void): Promise<void> {
-  const { model, asked } = models.firstModel();
-  const loaded = await models.load(model, { remember: asked });
-  if (loaded.ok || loaded.error.code === 'engine_closed' || loaded.error.code === 'load_cancelled') return;
-  if (asked || model === 'builtin') return onNotice(`${loaded.error.message} ${loaded.error.hint ?? ''}`.trim());
-  onNotice(`The model of last time could not be loaded, so the built-in one is. ${loaded.error.message}`);
-  await models.load('builtin', { remember: false });
+/** Another process asked for it: who started that sees the progress and the outcome here. */
+async function loadAsked(models: EngineModels, model: string, onNotice: (text: string) => void): Promise<void> {
+  const loaded = await models.load(model);
+  if (!loaded.ok) onNotice(`${loaded.error.message} ${loaded.error.hint ?? ''}`.trim());
 }
 
-function serverOptions({ flags, rendererFolder, version, dataFolder }: AppOptions) {
+function withoutServer({ message, hint }: AppError): string {
+  return `Programs cannot reach Dormouse now; the window works all the same. ${message} ${hint ?? ''}`.trim();
+}
+
+function serverOptions(
+  { flags, rendererFolder, version, dataFolder }: AppOptions,
+  secondStart: (wish: SecondStart) => boolean,
+) {
   return {
     host: flags.host,
     port: flags.port,
@@ -154,5 +193,6 @@ function serverOptions({ flags, rendererFolder, version, dataFolder }: AppOption
     rendererFolder,
     version,
     ownerToken: () => dataFolder.token,
+    secondStart,
   };
 }

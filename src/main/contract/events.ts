@@ -17,6 +17,8 @@ export type AppEvent =
     }
   /** Something a person should know although nobody asked, such as an answer that could not be saved. */
   | { readonly type: 'notice'; readonly text: string }
+  /** The window's menu or the tray asks the page to go somewhere. */
+  | { readonly type: 'navigate'; readonly to: 'new-chat' }
   | { readonly type: 'settings.changed'; readonly settings: Settings }
   | { readonly type: 'message.added'; readonly message: Message; readonly leafId: string }
   | { readonly type: 'leaf.changed'; readonly conversationId: string; readonly leafId: string }

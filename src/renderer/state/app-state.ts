@@ -99,6 +99,9 @@ export class AppState {
       case 'notice':
         this.notices.add(event.text);
         return;
+      case 'navigate':
+        this.conversations.open(null);
+        return;
       case 'settings.changed':
         this.settings.apply(event.settings);
         return;

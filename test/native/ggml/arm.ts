@@ -14,7 +14,14 @@ const addon = createRequire(import.meta.url)(options.addon) as GgmlAddon;
 const prompt = 'The cat runs over the hill and sees a small river. It';
 
 function install(llama: Llama, arm: ArmName): ReturnType<GgmlAddon['install']> {
-  return addon.install({ gpu: llama.gpu, threads: options.threads, affinity: 'off', spinMs: 2, govern: false, fuse: arm !== 'nodes' });
+  return addon.install({
+    gpu: llama.gpu,
+    threads: options.threads,
+    affinity: 'off',
+    spinMs: 2,
+    govern: false,
+    fuse: arm !== 'nodes',
+  });
 }
 
 async function loadModel(llama: Llama, arm: ArmName): Promise<LlamaModel> {
