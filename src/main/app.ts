@@ -4,6 +4,7 @@ import { Emitter, type Logger } from './base/index.ts';
 import type { AppError, AppInfo, Dispatcher, FlagValues, Result, SecondStart } from './contract/index.ts';
 import { addonPath, LlamaEngine, loadExpertPoolAddon } from './engine/index.ts';
 import { Router } from './ipc/index.ts';
+import { SecondStarts } from './second-starts.ts';
 import { createServer } from './server/index.ts';
 import { loadFirstModel } from './first-model.ts';
 import { Conversations, EngineCompletions, EngineModels, type SettingsService } from './services/index.ts';
@@ -59,20 +60,9 @@ export async function createApp(options: AppOptions): Promise<App> {
   const services = createServices(options, store, notices.add);
   const { engine, models, completions, chat } = services;
   let serverUrl = '';
-  const shown = new Emitter<void>();
-  const secondStart = ({ model, show }: SecondStart): boolean => {
-    if (model !== null) void loadAsked(models, model, notices.add);
-    if (show) shown.emit();
-    return show && shown.size > 0;
-  };
-  const appInfo = () => ({
-    version,
-    shell,
-    logFile,
-    dataFolder: dataFolder.path,
-    serverUrl,
-    notices: [...notices.all],
-  });
+  const second = new SecondStarts(models, notices.add);
+  const facts = { version, shell, logFile, dataFolder: dataFolder.path };
+  const appInfo = () => ({ ...facts, serverUrl, notices: [...notices.all] });
   const { settings, files } = store;
   const router = new Router({ chat, models, settings, appInfo, onNotice: (hear) => notices.on(hear), logger });
   const server = createServer({
@@ -80,7 +70,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     models,
     completions,
     logger,
-    options: serverOptions(options, secondStart),
+    options: serverOptions(options, second.hear),
   });
 
   return {
@@ -94,17 +84,15 @@ export async function createApp(options: AppOptions): Promise<App> {
     settings,
     serverUrl: () => serverUrl || null,
     notify: notices.add,
-    onShow: (listener) => void shown.on(listener),
-    secondStart,
+    onShow: (listener) => void second.shown.on(listener),
+    secondStart: second.hear,
     createLink: () => server.createLink(),
     async start() {
       const started = await server.start();
       if (!started.ok && shell === 'browser') return started;
       if (started.ok) {
         serverUrl = started.data.url;
-        await dataFolder
-          .publish(serverUrl)
-          .catch((error: unknown) => logger.warn('lock not published', { error: String(error) }));
+        await publish(dataFolder, serverUrl, logger);
       } else notices.add(withoutServer(started.error));
       logger.info('started', { version, shell, url: serverUrl });
       void loadFirstModel({ models, settings, left: store.marker.left, onNotice: notices.add });
@@ -120,6 +108,14 @@ export async function createApp(options: AppOptions): Promise<App> {
       logger.info('closed');
     },
   };
+}
+
+async function publish(dataFolder: DataFolder, url: string, logger: Logger): Promise<void> {
+  try {
+    await dataFolder.publish(url);
+  } catch (error) {
+    logger.warn('lock not published', { error: String(error) });
+  }
 }
 
 /** What a person should know although nobody asked: kept for pages that come later, told to those that are there. */
@@ -168,12 +164,6 @@ function createServices(
   const completions = new EngineCompletions(common);
   const chat = new Conversations({ ...common, models, files, logger, now: Date.now });
   return { engine, models, completions, chat };
-}
-
-/** Another process asked for it: who started that sees the progress and the outcome here. */
-async function loadAsked(models: EngineModels, model: string, onNotice: (text: string) => void): Promise<void> {
-  const loaded = await models.load(model);
-  if (!loaded.ok) onNotice(`${loaded.error.message} ${loaded.error.hint ?? ''}`.trim());
 }
 
 function withoutServer({ message, hint }: AppError): string {

@@ -1,3 +1,4 @@
+/* eslint-disable @typescript-eslint/unified-signatures -- Electron has one overload per event, and each is checked against its own */
 import type {
   AboutPanelOptionsOptions,
   BrowserWindowConstructorOptions,

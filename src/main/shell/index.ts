@@ -1,4 +1,4 @@
-export { appUrl, isAppUrl } from './app-url.ts';
+export { isAppUrl } from './app-url.ts';
 export { handleAppProtocol, registerAppScheme } from './app-protocol.ts';
 export { DesktopShell } from './desktop-shell.ts';
 export type { ElectronModules } from './electron-faces.ts';
