@@ -33,6 +33,14 @@ const parts = [
     gives: 'cli.js',
     inputs: ['src/main', 'vite.main.config.ts', ...shared],
   },
+  {
+    name: 'preload',
+    title: "the window's bridge",
+    config: 'vite.preload.config.ts',
+    needs: 'src/main/preload/preload.ts',
+    gives: 'preload.cjs',
+    inputs: ['src/main/preload', 'src/main/contract', 'vite.preload.config.ts', ...shared],
+  },
 ];
 
 /** The parts whose sources changed since they were built. */

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { Emitter, systemClock, type Logger } from './base/index.ts';
-import type { AppInfo, FlagValues, Result } from './contract/index.ts';
+import type { AppError, AppInfo, Dispatcher, FlagValues, Result, SecondStart } from './contract/index.ts';
 import { addonPath, LlamaEngine, loadExpertPoolAddon } from './engine/index.ts';
 import { Router } from './ipc/index.ts';
+import { SecondStarts } from './second-starts.ts';
 import { createServer } from './server/index.ts';
 import {
   Conversations,
@@ -12,8 +13,10 @@ import {
   EngineTelemetry,
   RequestGate,
   SleepLadder,
+  type SettingsService,
 } from './services/index.ts';
-import { ConversationFiles, openLogFile, SettingsFile, type DataFolder } from './store/index.ts';
+import { loadFirstModel } from './first-model.ts';
+import { ConversationFiles, LoadMarker, openLogFile, SettingsFile, type DataFolder } from './store/index.ts';
 import { coreReader, Gpus, gpuSources, memoryReader, processCpuTime, RequestMarks } from './telemetry/index.ts';
 
 export type AppOptions = {
@@ -33,9 +36,23 @@ export type AppOptions = {
 export type App = {
   readonly logger: Logger;
   readonly logFile: string;
+  /** What a page of any transport asks. */
+  readonly dispatcher: Dispatcher;
+  readonly settings: SettingsService;
+  /** null while nothing listens. */
+  serverUrl(): string | null;
+  /** Tells every page what a person should know. */
+  notify(text: string): void;
+  /** Calls when another process of the same user wants this one to be seen. Only a shell with a window can. */
+  onShow(listener: () => void): void;
+  /** What a second start wants of this one. @returns whether a window was shown. */
+  secondStart(wish: SecondStart): boolean;
   /** Calls with what a person should know, so far and from now on. */
   onNotice(listener: (text: string) => void): void;
-  /** Listens, then loads the model in the background: the page shows the progress. */
+  /**
+   * Listens, then loads the model in the background: the page shows the progress. A window works without the server,
+   * so that there a port that is taken is only told.
+   */
   start(): Promise<Result<{ url: string; port: number }>>;
   /** A fresh one-time link for a page. */
   createLink(): string;
@@ -52,19 +69,14 @@ export async function createApp(options: AppOptions): Promise<App> {
   const services = createServices(options, store, notices.add);
   const { engine, models, completions, chat, ladder, telemetry } = services;
   let serverUrl = '';
-  const appInfo = () => ({
-    version,
-    shell,
-    logFile,
-    dataFolder: dataFolder.path,
-    serverUrl,
-    notices: [...notices.all],
-  });
+  const second = new SecondStarts(models, notices.add);
+  const facts = { version, shell, logFile, dataFolder: dataFolder.path };
+  const appInfo = () => ({ ...facts, serverUrl, notices: [...notices.all] });
   const { settings, files } = store;
   const onNotice = (hear: (text: string) => void) => notices.on(hear);
   const router = new Router({ chat, models, settings, telemetry, ladder, appInfo, onNotice, logger });
   const common = { models, completions, ladder, logger };
-  const server = createServer({ dispatcher: router, ...common, options: serverOptions(options) });
+  const server = createServer({ dispatcher: router, ...common, options: serverOptions(options, second.hear) });
 
   return {
     logger,
@@ -73,16 +85,22 @@ export async function createApp(options: AppOptions): Promise<App> {
       for (const notice of notices.all) listener(notice);
       notices.on(listener);
     },
+    dispatcher: router,
+    settings,
+    serverUrl: () => serverUrl || null,
+    notify: notices.add,
+    onShow: (listener) => void second.shown.on(listener),
+    secondStart: second.hear,
     createLink: () => server.createLink(),
     async start() {
       const started = await server.start();
-      if (!started.ok) return started;
-      serverUrl = started.data.url;
-      await dataFolder
-        .publish(serverUrl)
-        .catch((error: unknown) => logger.warn('lock not published', { error: String(error) }));
+      if (!started.ok && shell === 'browser') return started;
+      if (started.ok) {
+        serverUrl = started.data.url;
+        await publish(dataFolder, serverUrl, logger);
+      } else notices.add(withoutServer(started.error));
       logger.info('started', { version, shell, url: serverUrl });
-      void loadFirstModel(models, notices.add);
+      void loadFirstModel({ models, settings, left: store.marker.left, onNotice: notices.add });
       return started;
     },
     async close() {
@@ -97,6 +115,14 @@ export async function createApp(options: AppOptions): Promise<App> {
       logger.info('closed');
     },
   };
+}
+
+async function publish(dataFolder: DataFolder, url: string, logger: Logger): Promise<void> {
+  try {
+    await dataFolder.publish(url);
+  } catch (error) {
+    logger.warn('lock not published', { error: String(error) });
+  }
 }
 
 /** What a person should know although nobody asked: kept for pages that come later, told to those that are there. */
@@ -124,7 +150,8 @@ async function openStore({ flags, dataFolder }: AppOptions, onNotice: (text: str
   const common = { logger: log.logger, onNotice, ensureOwner };
   const settings = await SettingsFile.open({ path: join(path, 'settings.json'), ...common });
   const files = await ConversationFiles.open({ folder: join(path, 'conversations'), now: Date.now, ...common });
-  return { log, settings, files };
+  const marker = await LoadMarker.open({ path: join(path, 'loading.json'), ...common });
+  return { log, settings, files, marker };
 }
 
 function createServices(
@@ -132,14 +159,14 @@ function createServices(
   store: Awaited<ReturnType<typeof openStore>>,
   onNotice: (text: string) => void,
 ) {
-  const { settings, files } = store;
+  const { settings, files, marker } = store;
   const { logger } = store.log;
   const addon = loadExpertPoolAddon(addonPath(appFolder));
   if (!addon.ok) onNotice(`${addon.error.message} ${addon.error.hint} Until then llama.cpp computes by itself.`);
   const middleware = addon.ok ? addon.middleware : { missing: `${addon.error.message} ${addon.error.hint}` };
   const engine = new LlamaEngine({ logger, middleware });
   const builtinPath = join(appFolder, 'assets', 'models', 'dormouse-mini.gguf');
-  const models = new EngineModels({ engine, flags, builtinPath, settings });
+  const models = new EngineModels({ engine, flags, builtinPath, settings, marker });
   const clock = systemClock;
   const idleUnloadMinutes = flags['idle-unload'] === 'off' ? null : flags['idle-unload'];
   const ladder = new SleepLadder({ models, idleUnloadMinutes, clock, logger });
@@ -160,17 +187,14 @@ function createServices(
   return { engine, models, completions, chat, ladder, telemetry };
 }
 
-/** The page shows the progress. A last model that cannot be loaded any more gives way to the built-in one. */
-async function loadFirstModel(models: EngineModels, onNotice: (text: string) => void): Promise<void> {
-  const { model, asked } = models.firstModel();
-  const loaded = await models.load(model, { remember: asked });
-  if (loaded.ok || loaded.error.code === 'engine_closed' || loaded.error.code === 'load_cancelled') return;
-  if (asked || model === 'builtin') return onNotice(`${loaded.error.message} ${loaded.error.hint ?? ''}`.trim());
-  onNotice(`The model of last time could not be loaded, so the built-in one is. ${loaded.error.message}`);
-  await models.load('builtin', { remember: false });
+function withoutServer({ message, hint }: AppError): string {
+  return `Programs cannot reach Dormouse now; the window works all the same. ${message} ${hint ?? ''}`.trim();
 }
 
-function serverOptions({ flags, rendererFolder, version, dataFolder }: AppOptions) {
+function serverOptions(
+  { flags, rendererFolder, version, dataFolder }: AppOptions,
+  secondStart: (wish: SecondStart) => boolean,
+) {
   return {
     host: flags.host,
     port: flags.port,
@@ -180,5 +204,6 @@ function serverOptions({ flags, rendererFolder, version, dataFolder }: AppOption
     rendererFolder,
     version,
     ownerToken: () => dataFolder.token,
+    secondStart,
   };
 }

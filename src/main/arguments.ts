@@ -54,6 +54,11 @@ function tokenize(argv: readonly string[], messages: string[]): Map<string, (str
   });
   const given = new Map<string, (string | null)[]>();
   for (const token of tokens) {
+    if (token.kind === 'positional' && /\.gguf$/i.test(token.value)) {
+      // A file that was double-clicked or dropped on the program comes this way.
+      given.set('model', [...(given.get('model') ?? []), token.value]);
+      continue;
+    }
     if (token.kind === 'positional') messages.push(`"${token.value}" is not a flag. Flags begin with --; see --help.`);
     if (token.kind !== 'option') continue;
     if (!switches.includes(token.name) && !(texts as string[]).includes(token.name)) {

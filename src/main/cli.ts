@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { createApp, type App } from './app.ts';
 import { readArguments } from './arguments.ts';
 import { defaultDataFolder } from './base/index.ts';
-import { defaultFlagValues, flagNames, type FlagValues } from './contract/index.ts';
+import type { FlagValues } from './contract/index.ts';
 import { openBrowser } from './open-browser.ts';
-import { linkToRunning, listeningOwner } from './running-instance.ts';
+import { askedModel, askRunning, listeningOwner, unusedFlags } from './running-instance.ts';
 import { DataFolder, type DataFolderOwner } from './store/index.ts';
 
 // The headless entry: the services without Electron. Built to build/app/main/cli.js.
@@ -56,28 +56,33 @@ async function main(): Promise<void> {
   offerLinks(app);
 }
 
-/** Another Dormouse has the data folder: show its page, or say where it is when a server of one's own was asked for. */
+/**
+ * Another Dormouse has the data folder: it shows its window or page and loads the model that was asked for, or says where
+ * it is when a server of one's own was wanted.
+ */
 async function goToRunning(holder: DataFolderOwner, flags: FlagValues, dataFolder: string): Promise<void> {
   const owner = await listeningOwner(dataFolder, holder);
   const where = `Dormouse (process ${owner.pid}) already runs with the data folder ${dataFolder}`;
-  const link = await linkToRunning(owner);
-  const unused = flagNames.filter(
-    (name) => !['serve', 'open', 'data-dir'].includes(name) && flags[name] !== defaultFlagValues[name],
-  );
+  const model = flags.model === null ? null : askedModel(flags.model, process.cwd());
+  const answer = await askRunning(owner, { model, show: !flags.serve });
+  const unused = unusedFlags(flags);
   if (unused.length > 0) {
     process.stderr.write(
       `dormouse: ${unused.map((name) => `--${name}`).join(', ')} not used: the running one keeps its flags.\n`,
     );
   }
-  if (link !== null && !flags.serve) {
-    const opened = flags.open && (await openBrowser(link));
+  const loads = answer !== null && model !== null ? ' It loads the model that you asked for.' : '';
+  if (answer !== null && !flags.serve) {
+    if (answer.shown) return print(`${where}; its window is in front now.${loads}`);
+    const opened = flags.open && (await openBrowser(answer.link));
     return print(
       opened
-        ? `${where}; its page is open in your browser: ${owner.url ?? ''}`
-        : `${where}. Open this link within a minute: ${link}`,
+        ? `${where}; its page is open in your browser: ${owner.url ?? ''}${loads}`
+        : `${where}. Open this link within a minute: ${answer.link}${loads}`,
     );
   }
   const address = owner.url === null ? 'It is still starting.' : `It answers at ${owner.url}.`;
+  if (loads !== '') return print(`${where}. ${address}${loads}`);
   process.stderr.write(
     `dormouse: ${where}. ${address} Use that one, end it first, or choose another folder with --data-dir.\n`,
   );

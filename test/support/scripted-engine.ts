@@ -28,7 +28,7 @@ export const noTimings: Timings = {
   tokensPerSecond: 1000,
 };
 
-const info: ModelInfo = {
+export const scriptedModel: ModelInfo = {
   id: 'scripted',
   name: 'Scripted',
   path: '',
@@ -58,19 +58,27 @@ export class ScriptedEngine implements Engine {
   readonly #events = new Emitter<EngineEvent>();
   readonly #open = new Map<string, (result: Result<GenerateOutcome>) => void>();
 
+  #status: EngineStatus = {
+    state: 'ready',
+    since: 0,
+    model: null,
+    loadProgress: null,
+    prefill: null,
+    tokensPerSecond: null,
+    pool: null,
+    sleep: null,
+    waiting: 0,
+    error: null,
+  };
+
   status(): EngineStatus {
-    return {
-      state: 'ready',
-      since: 0,
-      model: null,
-      loadProgress: null,
-      prefill: null,
-      tokensPerSecond: null,
-      pool: null,
-      sleep: null,
-      waiting: 0,
-      error: null,
-    };
+    return this.#status;
+  }
+
+  /** Tells everybody about another state. */
+  become(changes: Partial<EngineStatus>): void {
+    this.#status = { ...this.#status, ...changes };
+    this.#events.emit({ type: 'status', status: this.#status });
   }
 
   lastTimings() {
@@ -129,7 +137,7 @@ export class ScriptedEngine implements Engine {
     this.onLoad(request.path);
     this.loading = this.holdLoads;
     if (this.holdLoads) return new Promise<Result<ModelInfo>>(() => undefined);
-    return Promise.resolve<Result<ModelInfo>>(ok({ ...info, path: request.path, builtin: request.builtin }));
+    return Promise.resolve<Result<ModelInfo>>(ok({ ...scriptedModel, path: request.path, builtin: request.builtin }));
   }
   cancelLoad() {
     this.loading = false;

@@ -15,7 +15,17 @@ export interface Bridge {
   onConnection(listener: (state: ConnectionState) => void): () => void;
 }
 
-/** Main's side of the bridge: what a transport (HTTP now, Electron's ipcMain later) carries to and fro. */
+/** What Electron's preload script gives the page as `window.dormouse`, and nothing else. */
+export interface DesktopBridge {
+  readonly request: (name: string, input: unknown) => Promise<Result<unknown>>;
+  /** @returns a function that ends the subscription. */
+  readonly on: (listener: (event: AppEvent) => void) => () => void;
+}
+
+/** The channels of Electron's IPC between preload and main: requests by `invoke`, events by `send`. */
+export type DesktopChannels = { readonly request: 'dormouse:request'; readonly event: 'dormouse:event' };
+
+/** Main's side of the bridge: what a transport (HTTP, Electron's ipcMain) carries to and fro. */
 export interface Dispatcher {
   /**
    * Parses `input`, runs the handler, checks nothing else: the transport has already checked who asks.

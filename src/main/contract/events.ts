@@ -22,6 +22,8 @@ export type AppEvent =
   /** A request to the engine has begun or ended; only told while somebody watches. */
   | { readonly type: 'telemetry.mark'; readonly mark: RequestMark }
   | { readonly type: 'ladder.changed'; readonly ladder: LadderStatus }
+  /** The window's menu or the tray asks the page to go somewhere. */
+  | { readonly type: 'navigate'; readonly to: 'new-chat' }
   | { readonly type: 'settings.changed'; readonly settings: Settings }
   | { readonly type: 'message.added'; readonly message: Message; readonly leafId: string }
   | { readonly type: 'leaf.changed'; readonly conversationId: string; readonly leafId: string }

@@ -43,6 +43,8 @@ export const flags = {
   serve: { type: 'switch', default: false, group: 'start', reload: false, where: 'command', help: 'No window: run the background server.' },
   'data-dir': { type: 'text', default: null, placeholder: 'DIR', group: 'start', reload: false, where: 'command', help: 'Folder for logs, settings and chats. Default: the usual place of this system.' },
   'log-level': { type: 'choice', default: 'info', choices: ['error', 'warn', 'info', 'debug'], group: 'start', reload: false, where: 'both', help: 'How much goes into the log file. Prompt text never does.' },
+  hidden: { type: 'switch', default: false, group: 'start', reload: false, where: 'command', help: 'Desktop app: start in the tray, without showing the window.' },
+  'software-rendering': { type: 'switch', default: false, group: 'start', reload: false, where: 'command', help: 'Desktop app: draw the window without the graphics card, where its driver shows it black or crashes. Models are not affected.' },
   open: { type: 'switch', default: false, group: 'start', reload: false, where: 'command', help: 'Open the page in the default browser.' },
 
   host: { type: 'text', default: '127.0.0.1', placeholder: 'ADDRESS', group: 'server', reload: false, where: 'both', help: 'Address the server listens on. Beyond this computer an API key is required.' },

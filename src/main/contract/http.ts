@@ -12,3 +12,11 @@ export const linkPath = '/ui/link';
 export const ownerHeader = 'x-dormouse-owner';
 /** The one-time ticket stands behind `#t=` in the link that start prints. */
 export const ticketPattern = /^#t=([A-Za-z0-9_-]{20,100})$/;
+
+/** What a second start of the same user sends to `linkPath`. Both may be left out. */
+export type SecondStart = {
+  /** `builtin` or an absolute path to load; null: none. */
+  readonly model: string | null;
+  /** Bring the window to the front, where there is one. */
+  readonly show: boolean;
+};

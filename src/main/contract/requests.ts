@@ -14,6 +14,9 @@ import { telemetryHistorySchema } from './telemetry.ts';
 
 const nothing = z.object({}).strict();
 
+/** Settings that main remembers by itself. */
+const keptByMain = { lastModel: true, trayNoticeShown: true, window: true } as const;
+
 export const appInfoSchema = z.object({
   version: z.string(),
   /** `desktop` is the Electron window, `browser` a tab over HTTP. */
@@ -53,7 +56,7 @@ export const requests = {
   },
   'settings.get': { input: nothing, output: settingsSchema },
   /** Changes what is given, keeps the rest. What main remembers by itself cannot be set. */
-  'settings.set': { input: settingsSchema.omit({ lastModel: true }).partial().strict(), output: settingsSchema },
+  'settings.set': { input: settingsSchema.omit(keptByMain).partial().strict(), output: settingsSchema },
   'conversation.list': { input: nothing, output: z.object({ conversations: z.array(conversationSummarySchema) }) },
   'conversation.get': { input: z.object({ conversationId: idSchema }).strict(), output: conversationSchema },
   /** Makes `messageId`'s branch the one on screen. */

@@ -1,5 +1,5 @@
 import type { Logger } from '../base/index.ts';
-import { eventHeartbeatMs, type Dispatcher, type Result } from '../contract/index.ts';
+import { eventHeartbeatMs, type Dispatcher, type Result, type SecondStart } from '../contract/index.ts';
 import type { CompletionService, LadderService, ModelService } from '../services/interfaces.ts';
 
 export type ServerOptions = {
@@ -14,6 +14,8 @@ export type ServerOptions = {
   readonly version: string;
   /** Lets another process of the same user, which can read the lock file, ask for a link. null: none may. */
   readonly ownerToken: () => string | null;
+  /** What that other process wants. @returns whether a window was shown. Absent: there is no window. */
+  readonly secondStart?: (wish: SecondStart) => boolean;
 };
 
 export type ServerLimits = {

@@ -76,7 +76,15 @@ function createHandler(
   const { options, logger, dispatcher, models, completions, ladder } = deps;
   const routes = [
     ...healthRoutes(options.version),
-    ...uiRoutes({ dispatcher, rights, limits, host: options.host, ownerToken: options.ownerToken, createLink }),
+    ...uiRoutes({
+      dispatcher,
+      rights,
+      limits,
+      host: options.host,
+      ownerToken: options.ownerToken,
+      createLink,
+      secondStart: options.secondStart,
+    }),
     ...modelRoutes(models, Date.now()),
     ...statusRoutes(models, ladder, options.version),
     ...chatRoutes({ models, completions, limits, logger, random }),

@@ -8,6 +8,7 @@ import {
   type Timings,
 } from '../contract/index.ts';
 import { modelId, type Engine, type LoadRequest, type PoolStats } from '../engine/index.ts';
+import type { LoadMarker } from '../store/index.ts';
 import type { KnownModel, ModelService, SettingsService } from './interfaces.ts';
 
 export type EngineModelsDependencies = {
@@ -16,6 +17,8 @@ export type EngineModelsDependencies = {
   /** Path of the model that `builtin` means. */
   readonly builtinPath: string;
   readonly settings: SettingsService;
+  /** Stands while native code may kill the process. */
+  readonly marker?: Pick<LoadMarker, 'beginLoad' | 'beginFirstToken' | 'end'>;
 };
 
 /** Loads models into the engine with the values of the flags. */
@@ -24,6 +27,10 @@ export class EngineModels implements ModelService {
   readonly #flags: FlagValues;
   readonly #builtinPath: string;
   readonly #settings: SettingsService;
+  readonly #marker: EngineModelsDependencies['marker'];
+  /** The loaded model, until its first token has come: `builtin` or a path. */
+  #unproven: string | null = null;
+  #inFirstPrefill = false;
   /** Models that were loaded since start, by id. */
   readonly #known = new Map<string, string>();
   #hibernated: ModelInfo | null = null;
@@ -31,12 +38,14 @@ export class EngineModels implements ModelService {
   #loads = 0;
   #wakes = 0;
 
-  constructor({ engine, flags, builtinPath, settings }: EngineModelsDependencies) {
+  constructor({ engine, flags, builtinPath, settings, marker }: EngineModelsDependencies) {
     this.#engine = engine;
     this.#flags = flags;
     this.#builtinPath = builtinPath;
     this.#settings = settings;
     this.#known.set('builtin', builtinPath);
+    this.#marker = marker;
+    if (marker !== undefined) this.onStatus(({ state }) => this.#watchFirstToken(state));
   }
 
   status(): EngineStatus {
@@ -62,11 +71,15 @@ export class EngineModels implements ModelService {
     this.#loads += 1;
     const builtin = model === 'builtin';
     const path = this.pathOf(model);
-    const result = await this.#engine.load(loadRequest(this.#flags, path, builtin));
+    const lastModel = builtin ? model : path;
+    await this.#marker?.beginLoad(lastModel);
+    const result = await this.#engine.load(loadRequest(this.#flags, path, builtin)).finally(() => {
+      this.#marker?.end(lastModel, 'load');
+    });
     if (!result.ok) return result;
     this.#hibernated = null;
+    this.#unproven = lastModel;
     this.#known.set(modelId({ path, builtin }), path);
-    const lastModel = builtin ? model : path;
     // A model that cannot be remembered is loaded all the same.
     if (remember && this.#settings.value.lastModel !== lastModel) void this.#settings.set({ lastModel });
     return result;
@@ -124,6 +137,20 @@ export class EngineModels implements ModelService {
     return this.#engine.on((event) => {
       if (event.type === 'status') listener(event.status);
     });
+  }
+
+  /** Prefill is where a model's weights are first computed with; once a token has come, they have all been. */
+  #watchFirstToken(state: EngineStatus['state']): void {
+    const model = this.#unproven;
+    if (model === null || this.#marker === undefined) return;
+    if (state === 'prefill' && !this.#inFirstPrefill) {
+      this.#inFirstPrefill = true;
+      this.#marker.beginFirstToken(model);
+    }
+    if (state === 'prefill' || !this.#inFirstPrefill) return;
+    this.#inFirstPrefill = false;
+    this.#marker.end(model, 'first_token');
+    if (state === 'generating') this.#unproven = null;
   }
 }
 

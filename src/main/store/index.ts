@@ -2,5 +2,6 @@ export { ConversationFiles } from './conversation-files.ts';
 export type { ConversationRecord } from './conversation-records.ts';
 export { DataFolder } from './data-folder.ts';
 export { DataFolderLock, type DataFolderOwner } from './data-folder-lock.ts';
+export { LoadMarker, type UnfinishedLoad } from './load-marker.ts';
 export { openLogFile, type LogFile, type LogLevel } from './log-file.ts';
 export { SettingsFile } from './settings-file.ts';

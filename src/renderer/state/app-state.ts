@@ -125,6 +125,9 @@ export class AppState {
       case 'ladder.changed':
         this.engine.applyLadder(event.ladder);
         return;
+      case 'navigate':
+        this.conversations.open(null);
+        return;
       case 'settings.changed':
         this.settings.apply(event.settings);
         return;

@@ -1,11 +1,13 @@
-import type { AppEvent, Bridge, RequestInput, RequestName, RequestOutput, Result } from '../../main/contract/index.ts';
+import type {
+  Bridge,
+  DesktopBridge,
+  RequestInput,
+  RequestName,
+  RequestOutput,
+  Result,
+} from '../../main/contract/index.ts';
 import { HttpBridge } from './http-bridge.ts';
-
-/** What Electron's preload script gives the page. */
-export interface DesktopBridge {
-  readonly request: (name: string, input: unknown) => Promise<Result<unknown>>;
-  readonly on: (listener: (event: AppEvent) => void) => () => void;
-}
+import { failed } from './http-result.ts';
 
 declare global {
   interface Window {
@@ -18,10 +20,16 @@ export function createBridge(): Bridge {
   return window.dormouse === undefined ? httpBridge() : desktopBridge(window.dormouse);
 }
 
-function desktopBridge(desktop: DesktopBridge): Bridge {
+/** Over the preload script. */
+export function desktopBridge(desktop: DesktopBridge): Bridge {
   return {
-    request: async <N extends RequestName>(name: N, input: RequestInput<N>) =>
-      (await desktop.request(name, input)) as Result<RequestOutput<N>>,
+    request: async <N extends RequestName>(name: N, input: RequestInput<N>): Promise<Result<RequestOutput<N>>> => {
+      try {
+        return (await desktop.request(name, input)) as Result<RequestOutput<N>>;
+      } catch {
+        return failed('disconnected', 'Dormouse does not answer.', 'Your chats are saved. Close and start it again.');
+      }
+    },
     on: (listener) => desktop.on(listener),
     onConnection: (listener) => {
       listener('open');

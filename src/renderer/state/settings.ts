@@ -12,7 +12,16 @@ export interface RememberedSettings {
   readonly write: (settings: Settings) => void;
 }
 
-const firstSettings: Settings = { theme: 'system', sidebarOpen: true, lastModel: null };
+const firstSettings: Settings = {
+  theme: 'system',
+  sidebarOpen: true,
+  lastModel: null,
+  closeToTray: true,
+  trayNoticeShown: false,
+  globalShortcut: null,
+  startAtLogin: null,
+  window: null,
+};
 
 /** Settings as main keeps them; a change here shows at once and goes back when it cannot be saved. */
 export class SettingsStore {

@@ -51,7 +51,7 @@ describe('command line', () => {
     [['--port'], /--port needs a value/],
     [['--port', '1', '--port', '2'], /--port is given 2 times/],
     [['--serve=yes'], /--serve takes no value/],
-    [['model.gguf'], /"model.gguf" is not a flag/],
+    [['model.bin'], /"model.bin" is not a flag/],
     [['--spec', '4'], /--spec is planned/],
     [['--constructor', 'x'], /Unknown flag --constructor/],
   ])('%j is an error that names flag, value and range', (argv, message) => {
@@ -79,5 +79,11 @@ describe('command line', () => {
     for (const name of flagNames) if (flagOf(name).where !== 'panel') expect(help).toContain(`--${name}`);
     expect(help.split('\n').filter((line) => line.length > 80)).toEqual([]);
     expect(read('--help', '--nonsense').kind).toBe('help');
+  });
+
+  it('takes a GGUF file without a flag as the model (bug: a double-clicked file is an error)', () => {
+    const parsed = read('/some where/m.GGUF');
+    expect(parsed.kind === 'run' && parsed.flags.model).toBe('/some where/m.GGUF');
+    expect(read('a.gguf', '--model', 'b.gguf').kind).toBe('error');
   });
 });

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { Emitter, silentLogger, type Logger } from '../../../src/main/base/index.ts';
-import { ok, requests, type AppEvent } from '../../../src/main/contract/index.ts';
+import { defaultSettings, ok, requests, type AppEvent } from '../../../src/main/contract/index.ts';
 import { Router } from '../../../src/main/ipc/index.ts';
 import { ChatBench } from '../../support/chat-service.ts';
 import { settled } from '../../support/manual-clock.ts';
@@ -108,7 +108,7 @@ it('tells pages about notices and changed settings', async () => {
   await router.dispatch('settings.set', { theme: 'dark' });
   expect(events).toEqual([
     { type: 'notice', text: 'Disk is nearly full' },
-    { type: 'settings.changed', settings: { theme: 'dark', sidebarOpen: true, lastModel: null } },
+    { type: 'settings.changed', settings: { ...defaultSettings, theme: 'dark' } },
   ]);
 });
 

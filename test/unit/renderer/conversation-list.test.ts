@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RequestOutput, Result } from '../../../src/main/contract/index.ts';
+import { defaultSettings, type RequestOutput, type Result } from '../../../src/main/contract/index.ts';
 import { AppState } from '../../../src/renderer/state/app-state.ts';
 import { newChat } from '../../../src/renderer/state/conversations.ts';
 import { titleMatcher } from '../../../src/renderer/lib/match-title.ts';
@@ -184,7 +184,7 @@ describe('chat settings', () => {
 });
 
 describe('settings', () => {
-  const settings = { theme: 'light', sidebarOpen: true, lastModel: null } as const;
+  const settings = { ...defaultSettings, theme: 'light' } as const;
 
   it('begins with what the tab remembers, then follows main (bug: a flash in the other theme)', () => {
     const { bridge, app, saved } = build();

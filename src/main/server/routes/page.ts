@@ -1,27 +1,9 @@
+import { pageHeaders, readStaticFile } from '../../base/index.ts';
 import type { Handler } from '../exchange.ts';
 import { refuse } from '../replies.ts';
-import { readStaticFile } from '../static-files.ts';
-
-const policy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "font-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
 
 /** Sent with every reply, so that no reply can be read, framed or sniffed by another page. */
-export const securityHeaders: Readonly<Record<string, string>> = {
-  'content-security-policy': policy,
-  'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
-};
+export const securityHeaders = pageHeaders('http');
 
 /** Serves the built page's files. */
 export function pageHandler(folder: string): Handler {

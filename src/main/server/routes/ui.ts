@@ -9,6 +9,7 @@ import {
   sessionPath,
   type AppEvent,
   type Dispatcher,
+  type SecondStart,
 } from '../../contract/index.ts';
 import { readJson } from '../body.ts';
 import { EventStream } from '../event-stream.ts';
@@ -27,6 +28,7 @@ export type UiDeps = {
   readonly host: string;
   readonly ownerToken: () => string | null;
   readonly createLink: () => string;
+  readonly secondStart: ((wish: SecondStart) => boolean) | undefined;
 };
 
 /** What our own page calls: trading its ticket, requests of the contract, and their events. */
@@ -62,13 +64,23 @@ function openSession({ rights, limits }: UiDeps): Handler {
   };
 }
 
-/** For a second start of the same user: it shows the page of the running instance instead of failing. */
-function giveLink({ ownerToken, createLink }: UiDeps): Handler {
-  return (context) => {
+const secondStartSchema = z.object({
+  model: z.string().min(1).max(4096).nullable().default(null),
+  show: z.boolean().default(false),
+});
+
+/** For a second start of the same user: it shows the window or page of the running instance, and may name a model. */
+function giveLink({ ownerToken, createLink, secondStart, limits }: UiDeps): Handler {
+  return async (context) => {
     const sent = context.req.header(ownerHeader);
     const token = ownerToken();
     if (token !== null && sent !== undefined && sameSecret(sent, token)) {
-      return jsonReply(ok({ link: createLink() }));
+      const body = await readJson(context, 'ui', Math.min(limits.bodyBytes, 16_384));
+      if (!body.ok) return body.response;
+      const wish = secondStartSchema.safeParse(body.data);
+      if (!wish.success) return jsonReply(fail('invalid_input', 'Expected {"model": "...", "show": true}.'), 400);
+      const shown = secondStart?.(wish.data) ?? false;
+      return jsonReply(ok({ link: createLink(), shown }));
     }
     return jsonReply(fail('forbidden', 'Only the owner of this Dormouse can ask for a link.'), 403);
   };
