@@ -139,9 +139,9 @@ export class SleepLadder implements LadderService {
     await this.#hibernating;
     const result = abandoned() ? ok() : await models.wake().catch((error: unknown) => fail('internal', String(error)));
     this.#wake = null;
-    const wokeInMs = clock.elapsed() - started;
+    const wokeInMs = Math.round(clock.elapsed() - started);
     if (result.ok && !this.sleeps) this.#status = { ...this.#status, wokeInMs };
-    logger.info('woke from hibernation', { ok: result.ok && !this.sleeps, ms: Math.round(wokeInMs) });
+    logger.info('woke from hibernation', { ok: result.ok && !this.sleeps, ms: wokeInMs });
     this.#update();
     return result.ok ? ok() : couldNotWake(result);
   }
