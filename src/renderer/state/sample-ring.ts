@@ -23,12 +23,8 @@ export class SampleRing {
     return true;
   }
 
-  /** Main's own history, which may know more or less than what came as events. */
+  /** Main's own history, which may know more than what came as events, or be older: replies can be late. */
   merge(history: readonly TelemetrySample[]): void {
-    const newest = history.at(-1);
-    const last = this.#samples.at(-1);
-    if (newest === undefined) return;
-    if (last !== undefined && newest.at < last.at - clockJumpMs) this.#samples = [];
     const byTime = new Map([...history, ...this.#samples].map((sample) => [sample.at, sample]));
     this.#samples = [...byTime.values()].sort((one, other) => one.at - other.at);
     this.#trim();

@@ -151,6 +151,15 @@ describe('samples', () => {
     expect(times(state().samples)).toEqual([1000, 1500, 2000, 2500]);
   });
 
+  it('keeps what is newer than a late answer (bug: renewing the lease cuts the last seconds out)', async () => {
+    const { bridge, telemetry, waiting, state } = await watched();
+    for (let at = 500; at <= 10_000; at += 500) telemetry.addSample(sampleAt(at));
+    bridge.answer('telemetry.watch', () => ({ ok: true, data: history({ samples: [sampleAt(500), sampleAt(1000)] }) }));
+    waiting()[0]!.done();
+    await settle();
+    expect(state().samples.length).toBe(20);
+  });
+
   it('keeps 120 s and no more, at any pace (bug: memory grows for as long as one looks)', async () => {
     const { telemetry, state } = await watched();
     for (let at = 0; at <= 10 * keptMs; at += 500) telemetry.addSample(sampleAt(at));
