@@ -130,6 +130,16 @@ describe('the app as a process', () => {
     expect(other.origin).not.toBe(app.origin);
   });
 
+  it('a second start with a model has the running one load it, with --serve too (bug: the model is forgotten)', async () => {
+    const app = await start();
+    const path = join(temporaryFolder(), 'asked.gguf');
+    copyFileSync(builtinPath, path);
+    const second = await AppProcess.runToEnd({ dataFolder: app.dataFolder, args: [path] });
+    expect(second.code).toBe(0);
+    expect(second.output).toContain('It loads the model that you asked for');
+    await waitFor('the model', async () => (await (await fetch(`${app.origin}/v1/models`)).text()).includes('asked'));
+  });
+
   it('loads the last model again', async () => {
     const path = join(temporaryFolder(), 'second.gguf');
     copyFileSync(builtinPath, path);
