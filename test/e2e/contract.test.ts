@@ -10,6 +10,7 @@ import { ChatBench } from '../support/chat-service.ts';
 import { DesktopBench } from '../support/desktop-bench.ts';
 import { unwrap } from '../support/engine.ts';
 import { loadPreload } from '../support/preload.ts';
+import { FakeLadder, FakeTelemetry } from '../support/services.ts';
 import { temporaryFolder } from '../support/temp-folder.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -26,10 +27,13 @@ async function overHttp(): Promise<Pair> {
   const chat = await ChatBench.open(temporaryFolder());
   const facts = { version: '1', shell: 'browser', logFile: '', dataFolder: '', serverUrl: '', notices: [] } as const;
   const notices = new Emitter<string>();
+  const ladder = new FakeLadder();
   const router = new Router({
     chat: chat.chat,
     models: chat.models,
     settings: chat.settings,
+    telemetry: new FakeTelemetry(),
+    ladder,
     logger: silentLogger,
     onNotice: (listener) => notices.on(listener),
     appInfo: () => ({ ...facts, notices: [] }),
@@ -46,6 +50,7 @@ async function overHttp(): Promise<Pair> {
     dispatcher: router,
     models: chat.models,
     completions: new FakeCompletions(),
+    ladder,
     logger: silentLogger,
     options: { ...options, version: '1', rendererFolder: temporaryFolder() },
   });

@@ -10,6 +10,7 @@ import { Router } from '../../src/main/ipc/index.ts';
 import { ChatBench } from './chat-service.ts';
 import { unwrap } from './engine.ts';
 import { FakeElectron } from './fake-electron.ts';
+import { FakeLadder, FakeTelemetry } from './services.ts';
 import { temporaryFolder } from './temp-folder.ts';
 
 export type DesktopBenchOptions = {
@@ -80,7 +81,8 @@ export class DesktopBench {
     const facts = { version, shell: 'desktop', logFile: '', dataFolder: this.folder, serverUrl: '' } as const;
     const appInfo = () => ({ ...facts, notices: this.notices });
     const onNotice = (listener: (text: string) => void) => told.on(listener);
-    const router = new Router({ chat, models, settings, appInfo, onNotice, logger: silentLogger });
+    const [telemetry, ladder] = [new FakeTelemetry(), new FakeLadder()];
+    const router = new Router({ chat, models, settings, telemetry, ladder, appInfo, onNotice, logger: silentLogger });
     onTestFinished(() => dataFolder.release());
     this.app = {
       logger: silentLogger,
