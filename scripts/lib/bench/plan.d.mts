@@ -8,6 +8,8 @@ export type BenchArguments = {
   readonly arms: readonly string[] | undefined;
   readonly json: string | undefined;
   readonly pool: boolean;
+  readonly monitor: boolean;
+  readonly seconds: number;
 };
 
 export type BenchPlan = {

@@ -72,6 +72,8 @@ export function readArguments(args) {
     arms: list('--arms', [...new Set(everything)]),
     json: file,
     pool: args.includes('--pool'),
+    monitor: args.includes('--monitor'),
+    seconds: count('--seconds', 60),
   };
 }
 

@@ -23,7 +23,7 @@ export type AppEvent =
   | { readonly type: 'telemetry.mark'; readonly mark: RequestMark }
   | { readonly type: 'ladder.changed'; readonly ladder: LadderStatus }
   /** The window's menu or the tray asks the page to go somewhere. */
-  | { readonly type: 'navigate'; readonly to: 'new-chat' }
+  | { readonly type: 'navigate'; readonly to: 'new-chat' | 'monitor' }
   | { readonly type: 'settings.changed'; readonly settings: Settings }
   | { readonly type: 'message.added'; readonly message: Message; readonly leafId: string }
   | { readonly type: 'leaf.changed'; readonly conversationId: string; readonly leafId: string }

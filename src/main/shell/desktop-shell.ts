@@ -1,5 +1,5 @@
 import type { Logger } from '../base/index.ts';
-import type { AppEvent, Dispatcher, EngineStatus, Settings } from '../contract/index.ts';
+import type { AppEvent, Dispatcher, EngineStatus, LadderStep, Settings } from '../contract/index.ts';
 import { AwakeKeeper } from './awake-keeper.ts';
 import { appMenu } from './app-menu.ts';
 import { closeChoice } from './close-choice.ts';
@@ -52,6 +52,7 @@ export class DesktopShell {
   readonly #awake: AwakeKeeper;
   readonly #effects: SettingsEffects;
   #status: EngineStatus | null = null;
+  #step: LadderStep | null = null;
 
   constructor(deps: DesktopShellDependencies) {
     this.#deps = deps;
@@ -114,7 +115,10 @@ export class DesktopShell {
         return this.#window.hide();
       case 'new-chat':
         this.#window.show();
-        return this.#send({ type: 'navigate', to: 'new-chat' });
+        return this.#send({ type: 'navigate', to: action });
+      case 'monitor':
+        this.#window.show();
+        return this.#send({ type: 'navigate', to: action });
       case 'copy-address':
         return electron.clipboard.writeText(serverUrl() ?? '');
       case 'unload':
@@ -136,6 +140,10 @@ export class DesktopShell {
     const ended = this.#answers.apply(event);
     if (ended !== null && !this.#window.isSeen) {
       longAnswerNotification(this.#deps.electron, ended, () => this.#window.show());
+    }
+    if (event.type === 'ladder.changed') {
+      this.#step = event.ladder.step;
+      this.#draw();
     }
     if (event.type !== 'engine.status') return;
     this.#status = event.status;
@@ -162,6 +170,7 @@ export class DesktopShell {
     const { settings, serverUrl } = this.#deps;
     return {
       status: this.#status,
+      step: this.#step,
       windowVisible: this.#window.isSeen,
       serverUrl: serverUrl(),
       lastModel: settings.value.lastModel,

@@ -4,6 +4,8 @@ export const en = {
   state: {
     unknown: 'Starting…',
     empty: 'No model loaded',
+    hibernated: 'Hibernated - the next request wakes the model',
+    waking: 'Waking…',
     loading: (percent: number | null) => (percent === null ? 'Loading…' : `Loading… ${percent} %`),
     ready: 'Ready',
     fallingAsleep: 'Falling asleep…',
@@ -18,6 +20,7 @@ export const en = {
     show: 'Show Dormouse',
     hide: 'Hide Dormouse',
     newChat: 'New chat',
+    monitor: 'Monitor',
     server: (url: string) => `Server: ${url}`,
     copyAddress: 'Copy address',
     noServer: 'Server: not running',

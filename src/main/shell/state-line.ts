@@ -1,13 +1,14 @@
-import type { EngineStatus } from '../contract/index.ts';
+import type { EngineStatus, LadderStep } from '../contract/index.ts';
 import { en } from './en.ts';
 
-/** The engine's state in a few words, for the tray. */
-export function stateLine(status: EngineStatus | null): string {
+/** The engine's state in a few words, for the tray. `step`: of the sleep ladder, null before it is known. */
+export function stateLine(status: EngineStatus | null, step: LadderStep | null): string {
   if (status === null) return en.state.unknown;
   switch (status.state) {
     case 'empty':
-      return en.state.empty;
+      return step === 'hibernated' ? en.state.hibernated : en.state.empty;
     case 'loading':
+      if (step === 'waking') return en.state.waking;
       return en.state.loading(status.loadProgress === null ? null : Math.round(status.loadProgress * 100));
     case 'ready':
       return restLine(status.sleep);

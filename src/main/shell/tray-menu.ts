@@ -1,9 +1,11 @@
-import type { EngineStatus } from '../contract/index.ts';
+import type { EngineStatus, LadderStep } from '../contract/index.ts';
 import { en } from './en.ts';
 import { isAnswering, stateLine } from './state-line.ts';
 
 export type TrayState = {
   readonly status: EngineStatus | null;
+  /** Step of the sleep ladder; null before it is known. */
+  readonly step: LadderStep | null;
   readonly windowVisible: boolean;
   /** null while nothing listens. */
   readonly serverUrl: string | null;
@@ -11,7 +13,7 @@ export type TrayState = {
   readonly lastModel: string | null;
 };
 
-export type TrayAction = 'show' | 'hide' | 'new-chat' | 'copy-address' | 'unload' | 'wake' | 'quit';
+export type TrayAction = 'show' | 'hide' | 'new-chat' | 'monitor' | 'copy-address' | 'unload' | 'wake' | 'quit';
 
 /** An entry without `action` is only to read. */
 export type TrayEntry =
@@ -25,8 +27,8 @@ export type TrayLook = {
 };
 
 /** All that the tray shows, from the state alone. */
-export function trayLook({ status, windowVisible, serverUrl, lastModel }: TrayState): TrayLook {
-  const line = stateLine(status);
+export function trayLook({ status, step, windowVisible, serverUrl, lastModel }: TrayState): TrayLook {
+  const line = stateLine(status, step);
   const model = status?.model?.name ?? null;
   return {
     icon: isAtRest(status) ? 'asleep' : 'awake',
@@ -37,6 +39,7 @@ export function trayLook({ status, windowVisible, serverUrl, lastModel }: TraySt
       separator,
       windowVisible ? entry(en.tray.hide, 'hide') : entry(en.tray.show, 'show'),
       entry(en.tray.newChat, 'new-chat'),
+      entry(en.tray.monitor, 'monitor'),
       separator,
       text(serverUrl === null ? en.tray.noServer : en.tray.server(serverUrl)),
       ...(serverUrl === null ? [] : [entry(en.tray.copyAddress, 'copy-address')]),

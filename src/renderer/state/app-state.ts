@@ -126,7 +126,8 @@ export class AppState {
         this.engine.applyLadder(event.ladder);
         return;
       case 'navigate':
-        this.conversations.open(null);
+        if (event.to === 'new-chat') this.conversations.open(null);
+        this.view.show(event.to === 'new-chat' ? 'chat' : event.to);
         return;
       case 'settings.changed':
         this.settings.apply(event.settings);

@@ -14,6 +14,7 @@ import { temporaryFolder } from '../../../support/temp-folder.ts';
 const ready = new ScriptedEngine().status();
 const state = (changes: Partial<TrayState> = {}): TrayState => ({
   status: { ...ready, model: scriptedModel, sleep: { step: 'asleep', since: 0, cores: 0 } },
+  step: null,
   windowVisible: false,
   serverUrl: 'http://127.0.0.1:8089',
   lastModel: 'builtin',
@@ -30,6 +31,7 @@ describe('tray look', () => {
       '-',
       'Show Dormouse',
       'New chat',
+      'Monitor',
       '-',
       'Server: http://127.0.0.1:8089',
       'Copy address',
@@ -62,6 +64,11 @@ describe('tray look', () => {
     const status = { ...ready, state: name, loadProgress: 0.5 };
     expect(labels({ status })[0]).toBe(line);
     expect(labels({ status }).includes('Wake: load the last model')).toBe(wakes);
+  });
+
+  it('hibernated and waking are no missing model and no common load (bug: a tray that says nothing is loaded)', () => {
+    expect(labels({ step: 'hibernated', status: { ...ready, state: 'empty' } })[0]).toMatch(/^Hibernated/);
+    expect(labels({ step: 'waking', status: { ...ready, state: 'loading', loadProgress: 0.5 } })[0]).toBe('Waking…');
   });
 
   it('without a server and without a last model it offers neither', () => {
