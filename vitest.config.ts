@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 import { SummaryReporter } from './test/support/summary-reporter.ts';
 
 /**
- * Models, browsers and app processes are heavy: tests that start them run one file at a time, after the light ones.
+ * Models, browsers and app processes are heavy: tests that start them run two files at a time, after the light ones.
  * `native` runs the C++ test programs, which it builds first.
  */
 export default defineConfig({
@@ -26,7 +26,7 @@ export default defineConfig({
           include: ['test/native/**/*.test.ts'],
           globalSetup: ['test/support/build-native.ts'],
           testTimeout: 300_000,
-          maxWorkers: 1,
+          maxWorkers: 2,
           sequence: { groupOrder: 1 },
         },
       },
@@ -37,7 +37,7 @@ export default defineConfig({
           include: ['test/integration/**/*.test.{ts,tsx}'],
           testTimeout: 180_000,
           hookTimeout: 180_000,
-          maxWorkers: 1,
+          maxWorkers: 2,
           sequence: { groupOrder: 2 },
         },
       },
@@ -49,7 +49,7 @@ export default defineConfig({
           globalSetup: ['test/support/build-app.ts'],
           testTimeout: 240_000,
           hookTimeout: 240_000,
-          maxWorkers: 1,
+          maxWorkers: 2,
           sequence: { groupOrder: 3 },
         },
       },

@@ -6,7 +6,8 @@ import { build } from 'vite';
 import type { ArmOptions, ArmResult } from './arm-types.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
-const outDir = join(root, 'build', 'test-ggml');
+/** Of this worker alone: another one may bundle at the same time. */
+const outDir = join(root, 'build', 'test-ggml', process.env['VITEST_POOL_ID'] ?? '0');
 
 export const modulesFolder = join(root, 'node_modules');
 export const builtinModel = join(root, 'assets/models/dormouse-mini.gguf');
