@@ -99,8 +99,9 @@ class Evaluator {
     std::atomic<void*> user_abort_data_{nullptr};
 
     // The host's, from here on.
-    /// ggml's threads, all of them as if they were one worker: at its barriers everybody waits for the latest.
-    Governor threads_governor_{1};
+    /// ggml's threads, all of them as if they were one worker: at its barriers everybody waits for the latest. Slower to
+    /// judge than the pool's: a run here is as long as hundreds of the pool's chunks.
+    Governor threads_governor_{1, 64'000'000};
     std::unordered_map<std::uint64_t, Plan> plans_;
     std::deque<std::uint64_t> plan_order_;
     Plan unnamed_plan_;

@@ -12,11 +12,9 @@ constexpr std::uint64_t kPressurePerLate = 4;
 constexpr std::uint64_t kMaxPressure = kPressureThreshold << Governor::kMaxSpinShift;
 /// A worker that stays in for this long after a probe has passed it.
 constexpr std::uint64_t kProbationNs = 100'000'000;
-/// Gained time after which a quarter of the account is forgotten: it remembers about four times as much.
-constexpr std::uint64_t kFadeNs = 4'000'000;
 }  // namespace
 
-Governor::Governor(std::uint32_t workers) : accounts_(workers) {}
+Governor::Governor(std::uint32_t workers, std::uint64_t fade_ns) : fade_ns_(fade_ns), accounts_(workers) {}
 
 void Governor::on_late(std::uint32_t worker, std::uint64_t lost_ns) noexcept {
     accounts_[worker].lost_ns += lost_ns;
@@ -38,7 +36,7 @@ void Governor::close_window(std::uint64_t now, std::uint64_t chunk_ns, const Sha
         account.since_fade_ns += gained;
         settle(account, now);
         // Accounts fade with work done, not with time: an hour of idleness teaches nothing about the machine.
-        if (account.since_fade_ns >= kFadeNs) {
+        if (account.since_fade_ns >= fade_ns_) {
             account.gained_ns -= account.gained_ns / 4;
             account.lost_ns -= account.lost_ns / 4;
             account.since_fade_ns = 0;

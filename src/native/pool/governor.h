@@ -18,7 +18,9 @@ namespace dormouse {
 /// Host only, plain arithmetic: it reads no clock and allocates only in its constructor.
 class Governor {
  public:
-    explicit Governor(std::uint32_t workers);
+    /// `fade_ns`: gained time after which a quarter of an account is forgotten, so that it remembers about four times as
+    /// much. The longer, the less a single hiccup counts, and the later a machine that has become crowded is noticed.
+    explicit Governor(std::uint32_t workers, std::uint64_t fade_ns = kFadeNs);
 
     /// What one worker did since the last call of close_window().
     struct Share {
@@ -50,6 +52,7 @@ class Governor {
     /// Right shift of the spin budget: 0 on a quiet machine, up to kMaxSpinShift on one that is oversubscribed.
     std::uint32_t spin_shift() const noexcept;
 
+    static constexpr std::uint64_t kFadeNs = 4'000'000;
     static constexpr std::uint32_t kMaxSpinShift = 7;
     static constexpr std::uint64_t kWindowNs = 4'000'000;
     static constexpr std::uint64_t kFirstPauseNs = 25'000'000;
@@ -74,6 +77,7 @@ class Governor {
     void pause(Account& account, std::uint64_t now, std::uint64_t at_least) noexcept;
     void update_next_probe() noexcept;
 
+    const std::uint64_t fade_ns_;
     std::vector<Account> accounts_;
     std::uint64_t window_ends_ = 0;
     std::uint64_t next_probe_ = UINT64_MAX;
