@@ -2,6 +2,11 @@ import type { TelemetrySample } from '../contract/index.ts';
 
 /** What a chart can show: one hundredth of a core, of a worker's time, of the memory. */
 const step = 0.01;
+/**
+ * While the engine rests, cores show others' work alone, and some of that is the browser which draws it: only a quarter of
+ * a core is then worth a quicker pace.
+ */
+const restingCoreStep = 0.25;
 /** Linux counts a core's time in ticks of 10 ms, so that a quiet core's share jumps by one of them. */
 const tickMs = 10;
 
@@ -19,12 +24,17 @@ function far(a: number, b: number, by: number): boolean {
 
 function coresMoved(before: TelemetrySample, now: TelemetrySample): boolean {
   const ticks = (1.5 * tickMs) / Math.max(1, Math.min(before.elapsedMs, now.elapsedMs));
+  const coreStep = rests(before) && rests(now) ? restingCoreStep : Math.max(step, ticks);
   return (
     before.cores.length !== now.cores.length ||
-    now.cores.some((share, index) => far(share, before.cores[index] ?? 0, Math.max(step, ticks))) ||
+    now.cores.some((share, index) => far(share, before.cores[index] ?? 0, coreStep)) ||
     far(before.appCores, now.appCores, step) ||
     far(before.poolCores, now.poolCores, step)
   );
+}
+
+function rests({ ladder }: TelemetrySample): boolean {
+  return ladder === 'asleep' || ladder === 'light' || ladder === 'hibernated';
 }
 
 function workersMoved(before: TelemetrySample, now: TelemetrySample): boolean {

@@ -68,6 +68,7 @@ export class Telemetry {
   #marks = new Map<string, RequestMark>();
   /** Marks that came as events since the last question; they are newer than its answer. */
   #newMarks = new Map<string, RequestMark>();
+  #marksChanged = false;
   #views = 0;
   #connected = false;
   #watching = false;
@@ -114,14 +115,17 @@ export class Telemetry {
       return;
     }
     this.#dropOldMarks(sample.at);
-    this.store.setState({ samples: this.#ring.all(), demo: next, phase: 'live', error: null });
+    const marks = this.#marksChanged ? { marks: [...this.#marks.values()] } : {};
+    this.#marksChanged = false;
+    this.store.setState({ samples: this.#ring.all(), ...marks, demo: next, phase: 'live', error: null });
   }
 
+  /** Shown with the next sample: a program may send many requests a second, and the charts shall not be drawn for each. */
   addMark(mark: RequestMark): void {
     if (!this.#watching) return;
     this.#marks.set(mark.id, mark);
     this.#newMarks.set(mark.id, mark);
-    if (!this.store.getState().paused) this.store.setState({ marks: [...this.#marks.values()] });
+    this.#marksChanged = true;
   }
 
   /** The view stands still; samples go on, and all of them are there afterwards. */

@@ -77,6 +77,7 @@ it('twice a second while something moves, every other second while nothing does,
 });
 
 it('a slow drift is a change too: each sample differs from the one before by less than can be seen', () => {
+  engine = { ...engine, ladder: 'computing' };
   sampler.watch();
   let share = 0;
   for (let at = 0; at < 40; at++) {
@@ -184,8 +185,12 @@ it('each value that a chart shows counts as movement, and an equal sample does n
   } as const;
   const base = { ...one, workers: [worker] };
   expect(movedVisibly(base, { ...base, at: base.at + 500 })).toBe(false);
+  const others = { cores: [base.cores[0]! + 0.2] };
+  const working = { ...base, ladder: 'computing' } as const;
+  expect(movedVisibly(base, { ...base, ...others }), 'a Monitor kept awake by the browser that draws it').toBe(false);
+  expect(movedVisibly(working, { ...working, ...others })).toBe(true);
   const changes: Partial<TelemetrySample>[] = [
-    { cores: [0.2] },
+    { cores: [base.cores[0]! + 0.3] },
     { cores: [0, 0] },
     { appCores: base.appCores + 0.02 },
     { poolCores: 0.02 },
