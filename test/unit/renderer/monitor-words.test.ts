@@ -105,6 +105,24 @@ describe('chart data', () => {
     expect([values.at(-1), values.at(-2), values.at(-75)]).toEqual([1, null, 1]);
   });
 
+  it('joins requests that touch (bug: hundreds of marks, each an element in every chart)', () => {
+    const marks = Array.from({ length: 300 }, (_, index) => {
+      const startedAt = 41_000 + index * 100;
+      return { id: `${index}`, source: 'api', startedAt, endedAt: startedAt + 90 } as const;
+    });
+    const apart = { id: 'apart', source: 'chat', startedAt: 90_000, endedAt: 91_000 } as const;
+    const { requests } = chartData({
+      samples: rest(200),
+      marks: [apart, ...marks],
+      range: 60,
+      series,
+      top: null,
+      leastTop: 1,
+    });
+    expect(requests.map(({ id }) => id)).toEqual(['0', 'apart']);
+    expect(requests[1]!.from).toBe(-10);
+  });
+
   it('tops the axis at a round value above all (bug: a curve that is cut off)', () => {
     expect([0.9, 1, 1.1, 7.8, 41.9, 260].map(niceTop)).toEqual([1, 1, 2, 10, 50, 500]);
   });

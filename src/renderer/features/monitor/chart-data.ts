@@ -50,7 +50,18 @@ export function chartData({ samples, marks, range, series, top, leastTop }: Char
       from: seconds(startedAt),
       to: endedAt === null ? 0 : Math.min(0, Math.max(seconds(endedAt), seconds(startedAt) + bucket)),
     }));
-  return { points, top: top ?? niceTop(Math.max(highest, leastTop)), requests };
+  return { points, top: top ?? niceTop(Math.max(highest, leastTop)), requests: joined(requests) };
+}
+
+/** Requests that touch become one mark: a program may send hundreds in a minute, and each would be an element to draw. */
+function joined(requests: ChartData['requests']): ChartData['requests'] {
+  const runs: { readonly id: string; readonly from: number; to: number }[] = [];
+  for (const { id, from, to } of requests.toSorted((one, other) => one.from - other.from)) {
+    const last = runs.at(-1);
+    if (last !== undefined && from <= last.to) last.to = Math.max(last.to, to);
+    else runs.push({ id, from, to });
+  }
+  return runs;
 }
 
 /** 1, 2, 2.5, 5 or 10 times a power of ten, not below `value`. */
