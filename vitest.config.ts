@@ -26,7 +26,7 @@ export default defineConfig({
           include: ['test/native/**/*.test.ts'],
           globalSetup: ['test/support/build-native.ts'],
           testTimeout: 300_000,
-          maxWorkers: 2,
+          maxWorkers: 1,
           sequence: { groupOrder: 1 },
         },
       },

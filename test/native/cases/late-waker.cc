@@ -61,7 +61,7 @@ Outcome run_with_late_waker() {
     PoolOptions options = with_threads(2, 0);
     options.stall_limit_ns = 300'000'000;
     auto pool = PoolCore<Policy>::create(options);
-    eventually("asleep", [&] { return gone_to_sleep.load() == 1; });
+    eventually("asleep", [&] { return gone_to_sleep.load() == 1 && CountingMutex::is_free(); });
     ChunkCounter first(4);
     ChunkCounter second(4);
     CHECK(pool->run(ChunkCounter::compute, &first, 4) == RunStatus::completed);

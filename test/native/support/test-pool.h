@@ -15,17 +15,27 @@ class CountingMutex {
     void lock() {
         taken_.fetch_add(1, std::memory_order_relaxed);
         mutex_.lock();
+        held_.fetch_add(1);
     }
     bool try_lock() {
         taken_.fetch_add(1, std::memory_order_relaxed);
-        return mutex_.try_lock();
+        const bool locked = mutex_.try_lock();
+        if (locked) held_.fetch_add(1);
+        return locked;
     }
-    void unlock() { mutex_.unlock(); }
+    void unlock() {
+        mutex_.unlock();
+        held_.fetch_sub(1);
+    }
     static std::uint64_t taken() { return taken_.load(std::memory_order_relaxed); }
+    /// Nobody holds one: whoever was falling asleep is in its wait. Before that a publish may find the mutex taken by a
+    /// worker without a core, and puts the wake-up off to the host's next look, which a test that waits never has.
+    static bool is_free() { return held_.load() == 0; }
 
  private:
     std::mutex mutex_;
     static inline std::atomic<std::uint64_t> taken_{0};
+    static inline std::atomic<int> held_{0};
 };
 
 /// Holds threads at named points of the protocol, so that tests choose the interleaving instead of hoping for it.
@@ -93,6 +103,7 @@ void wait_until_all_asleep(const Pool& pool) {
         std::uint32_t asleep = 0;
         for (const auto& worker : stats.workers) asleep += worker.state == dormouse::WorkerState::asleep ? 1 : 0;
         // The state is entered a little before the wait; whoever is not benched also counts as a sleeper then.
-        return asleep == stats.workers.size() && stats.sleepers + stats.governor.benched >= stats.workers.size();
+        return asleep == stats.workers.size() && stats.sleepers + stats.governor.benched >= stats.workers.size() &&
+               CountingMutex::is_free();
     });
 }
