@@ -23,15 +23,17 @@ export async function monitorBench({ seconds = 60 } = {}) {
   const { chromium } = await import('playwright-core');
   const executablePath = process.env.CHROME || '/usr/bin/chromium';
   const quiet = ['--disable-background-networking', '--disable-component-update', '--disable-sync', '--no-first-run'];
-  const folder = await mkdtemp(join(tmpdir(), 'dormouse-bench-'));
-  const app = startApp(folder);
   const server = await chromium.launchServer({ executablePath, args: ['--no-sandbox', '--disable-gpu', ...quiet] });
+  const folder = await mkdtemp(join(tmpdir(), 'dormouse-bench-'));
+  let app = null;
   try {
-    const link = await app.link;
     const browser = await chromium.connect(server.wsEndpoint());
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
-    const measure = (name, work) => costs(name, [server.process().pid, app.pid], seconds, work);
+    const measure = (name, work) => costs(name, [server.process().pid, app?.pid], seconds, work);
     const rows = [await measure('empty page')];
+    // Not before: its link is good for a minute.
+    app = startApp(folder);
+    const link = await app.link;
     await page.goto(link);
     await page.getByRole('textbox', { name: 'Message' }).waitFor();
     await page.getByRole('button', { name: 'Monitor' }).first().click();
@@ -46,8 +48,8 @@ export async function monitorBench({ seconds = 60 } = {}) {
     return { seconds, rows };
   } finally {
     await server.close();
-    app.stop();
-    await app.ended;
+    app?.stop();
+    await app?.ended;
     rmSync(folder, { recursive: true, force: true });
   }
 }
@@ -93,14 +95,13 @@ async function keepAnswering(origin, until) {
 async function costs(name, [browser, app], seconds, work) {
   console.log(`  ${name}, ${seconds} s`);
   await sleep(settleMs);
-  const before = [ticks(tree(browser)), ticks([app])];
+  const spent = () => [ticks(tree(browser)), app === undefined ? 0 : ticks([app])];
+  const before = spent();
   const started = performance.now();
   const until = Date.now() + seconds * 1000;
   await (work?.(until) ?? sleep(seconds * 1000));
   const elapsed = (performance.now() - started) / 1000;
-  const shares = [ticks(tree(browser)), ticks([app])].map(
-    (now, index) => (now - before[index]) / ticksPerSecond / elapsed,
-  );
+  const shares = spent().map((now, index) => (now - before[index]) / ticksPerSecond / elapsed);
   return { name, browser: shares[0], app: shares[1] };
 }
 
