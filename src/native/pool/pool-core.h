@@ -99,10 +99,10 @@ class PoolCore {
         return options_.govern && configured_spin_ns_.load(std::memory_order_relaxed) != kSpinAlways;
     }
     /// The calling host has just used threads that are not the pool's: that they took its core from it says nothing
-    /// about others.
+    /// about others. While another host computes nothing is noted: no host waits for a mere hint.
     void forget_switches() {
-        const std::lock_guard<std::mutex> host(host_mutex_);
-        if (std::this_thread::get_id() == host_thread_) host_switches_ = involuntary_switches();
+        const std::unique_lock<std::mutex> host(host_mutex_, std::try_to_lock);
+        if (host && std::this_thread::get_id() == host_thread_) host_switches_ = involuntary_switches();
     }
     /// The host's core while pool work is in the calling thread, or -1 for none: nothing to keep apart if all workers
     /// are benched, and then the system should be free to move the host.
