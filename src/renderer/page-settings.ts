@@ -1,13 +1,12 @@
-import type { Settings } from '../main/contract/index.ts';
-import type { PageName } from './state/index.ts';
+import type { PageSettings, ViewState } from './state/index.ts';
 
 const key = 'dormouse-settings';
 const viewKey = 'dormouse-view';
 
 /** What this tab last knew of the settings, so that a reload does not flash in the other theme. */
-export function readSettings(): Partial<Settings> {
+export function readSettings(): Partial<PageSettings> {
   try {
-    const value = JSON.parse(sessionStorage.getItem(key) ?? '{}') as Partial<Settings>;
+    const value = JSON.parse(sessionStorage.getItem(key) ?? '{}') as Partial<PageSettings>;
     return {
       ...(value.theme === 'light' || value.theme === 'dark' ? { theme: value.theme } : {}),
       ...(value.sidebarOpen === false ? { sidebarOpen: false } : {}),
@@ -17,19 +16,14 @@ export function readSettings(): Partial<Settings> {
   }
 }
 
-export function writeSettings({ theme, sidebarOpen }: Settings): void {
+export function writeSettings({ theme, sidebarOpen }: PageSettings): void {
   sessionStorage.setItem(key, JSON.stringify({ theme, sidebarOpen }));
 }
 
-interface RememberedView {
-  readonly page: PageName;
-  readonly panelOpen: boolean | null;
-}
-
 /** What this tab last showed: a reload must not lead elsewhere. */
-export function readView(): Partial<RememberedView> {
+export function readView(): Partial<ViewState> {
   try {
-    const value = JSON.parse(sessionStorage.getItem(viewKey) ?? '{}') as Partial<RememberedView>;
+    const value = JSON.parse(sessionStorage.getItem(viewKey) ?? '{}') as Partial<ViewState>;
     return {
       ...(value.page === 'monitor' ? { page: value.page } : {}),
       ...(typeof value.panelOpen === 'boolean' ? { panelOpen: value.panelOpen } : {}),
@@ -39,12 +33,12 @@ export function readView(): Partial<RememberedView> {
   }
 }
 
-export function writeView(view: RememberedView): void {
+export function writeView(view: ViewState): void {
   sessionStorage.setItem(viewKey, JSON.stringify(view));
 }
 
 /** The tokens follow `data-theme`; without it they follow the system. */
-export function showTheme(theme: Settings['theme']): void {
+export function showTheme(theme: PageSettings['theme']): void {
   const root = document.documentElement;
   if (theme === 'system') delete root.dataset['theme'];
   else root.dataset['theme'] = theme;

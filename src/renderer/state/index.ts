@@ -16,6 +16,7 @@ export {
 export { newChat, noOptions } from './conversations.ts';
 export { meanCores, type SpinDemo } from './spin-demo.ts';
 export { type TelemetryRange } from './telemetry.ts';
-export { type PageName } from './view.ts';
+export { type PageSettings } from './settings.ts';
+export { type PageName, type ViewState } from './view.ts';
 export { wakesWithRequest } from './engine.ts';
 export { emptyTree, runningMessage, siblings, visiblePath, type MessageTree } from './message-tree.ts';

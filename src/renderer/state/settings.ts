@@ -1,27 +1,21 @@
 import { createStore, type StoreApi } from 'zustand/vanilla';
 import type { Bridge, Settings } from '../../main/contract/index.ts';
 
+/** What a page shows of the settings. */
+export type PageSettings = Pick<Settings, 'theme' | 'sidebarOpen'>;
+
 export interface SettingsState {
   /** What this page remembers of its last visit, until main has answered. */
-  readonly settings: Settings;
+  readonly settings: PageSettings;
 }
 
 /** Over reloads, so that the page does not flash in the other theme. */
 export interface RememberedSettings {
-  readonly read: () => Partial<Settings>;
-  readonly write: (settings: Settings) => void;
+  readonly read: () => Partial<PageSettings>;
+  readonly write: (settings: PageSettings) => void;
 }
 
-const firstSettings: Settings = {
-  theme: 'system',
-  sidebarOpen: true,
-  lastModel: null,
-  closeToTray: true,
-  trayNoticeShown: false,
-  globalShortcut: null,
-  startAtLogin: null,
-  window: null,
-};
+const firstSettings: PageSettings = { theme: 'system', sidebarOpen: true };
 
 /** Settings as main keeps them; a change here shows at once and goes back when it cannot be saved. */
 export class SettingsStore {
@@ -37,19 +31,19 @@ export class SettingsStore {
     this.store.subscribe(({ settings }) => remembered.write(settings));
   }
 
-  apply(settings: Settings): void {
+  apply({ theme, sidebarOpen }: PageSettings): void {
     this.#changes += 1;
-    this.store.setState({ settings });
+    this.store.setState({ settings: { theme, sidebarOpen } });
   }
 
   async refresh(): Promise<void> {
     const changes = this.#changes;
     const result = await this.#bridge.request('settings.get', {});
     // What was changed meanwhile is newer than this reply.
-    if (result.ok && changes === this.#changes) this.store.setState({ settings: result.data });
+    if (result.ok && changes === this.#changes) this.apply(result.data);
   }
 
-  async set(change: Partial<Pick<Settings, 'theme' | 'sidebarOpen'>>): Promise<void> {
+  async set(change: Partial<PageSettings>): Promise<void> {
     const before = this.store.getState().settings;
     this.apply({ ...before, ...change });
     const changes = this.#changes;

@@ -14,23 +14,32 @@ interface HeadlineProps {
 /** The step of the ladder with the figure this app is about, and the engine's figures beside it. */
 export function Headline({ samples, sample, range }: HeadlineProps) {
   const ladder = useEngine((engine) => engine.ladder);
-  const { step, since, cores, coresUnit, remark, awake } = headlineOf(ladder, sample, sample.at);
-  const Icon = awake ? Zap : Moon;
+  const words = headlineOf(ladder, sample, sample.at);
   return (
     <div className="tiles">
       <section className="card headline" aria-label={en.panel}>
-        <p className={awake ? 'headline-step headline-awake' : 'headline-step'}>
-          <Icon size={14} aria-hidden="true" />
-          <strong>{step}</strong>
-          {since === null ? null : <span>{since}</span>}
-        </p>
-        <p className="figure numbers">
-          <strong>{cores}</strong> {coresUnit}
-        </p>
-        <p className="tile-note">{remark}</p>
+        <StepAndCores {...words} />
+        <p className="tile-note">{words.remark}</p>
       </section>
       <Facts samples={samples} sample={sample} range={range} />
     </div>
+  );
+}
+
+/** The step, since when, and what it costs. */
+export function StepAndCores({ step, since, cores, coresUnit, awake }: ReturnType<typeof headlineOf>) {
+  const Icon = awake ? Zap : Moon;
+  return (
+    <>
+      <p className={awake ? 'headline-step headline-awake' : 'headline-step'}>
+        <Icon size={14} aria-hidden="true" />
+        <strong>{step}</strong>
+        {since === null ? null : <span>{since}</span>}
+      </p>
+      <p className="figure numbers">
+        <strong>{cores}</strong> {coresUnit}
+      </p>
+    </>
   );
 }
 

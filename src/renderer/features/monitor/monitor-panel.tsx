@@ -1,10 +1,11 @@
-import { Moon, PanelRight, Zap } from 'lucide-react';
+import { PanelRight } from 'lucide-react';
 import { formatSpeed } from '../../lib/format.ts';
 import { windowOf } from '../../lib/pixel-runs.ts';
 import { useEngine, useTelemetry, useWatch } from '../../state/index.ts';
 import { Button, IconButton } from '../../ui/index.ts';
 import { en } from './en.ts';
 import { headlineOf, lastSpeed } from './engine-words.ts';
+import { StepAndCores } from './headline.tsx';
 import { WorkerStrips } from './worker-strips.tsx';
 
 /** Seconds; the small form has no choice. */
@@ -57,21 +58,12 @@ function PanelBody() {
   if (window === null || sample === undefined) {
     return <p className="card-hint">{error === null ? en.waiting : error.message}</p>;
   }
-  const { step, since, cores, coresUnit, awake } = headlineOf(ladder, sample, sample.at);
   const samples = all.filter(({ at }) => at > window.from);
   const speed = sample.engine.tokensPerSecond;
   const last = lastSpeed(samples, 'tokensPerSecond');
-  const Icon = awake ? Zap : Moon;
   return (
     <>
-      <p className={awake ? 'headline-step headline-awake' : 'headline-step'}>
-        <Icon size={14} aria-hidden="true" />
-        <strong>{step}</strong>
-        {since === null ? null : <span>{since}</span>}
-      </p>
-      <p className="figure numbers">
-        <strong>{cores}</strong> {coresUnit}
-      </p>
+      <StepAndCores {...headlineOf(ladder, sample, sample.at)} />
       {sample.workers.length === 0 ? (
         <p className="card-hint">{en.noPool}</p>
       ) : (

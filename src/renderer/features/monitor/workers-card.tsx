@@ -39,30 +39,19 @@ export function WorkersCard({ view, range }: { readonly view: TimedView; readonl
 
 /** Names of the textures, so that no state is told by its colour alone. */
 function Legend({ benched }: { readonly benched: boolean }) {
+  const entries = Object.entries({
+    ...en.states,
+    request: en.request,
+    ...(benched ? { benched: en.benched } : {}),
+  });
   return (
     <ul className="legend">
-      <li>
-        <span className="swatch swatch-computing" aria-hidden="true" />
-        {en.states.computing}
-      </li>
-      <li>
-        <span className="swatch swatch-spinning" aria-hidden="true" />
-        {en.states.spinning}
-      </li>
-      <li>
-        <span className="swatch swatch-asleep" aria-hidden="true" />
-        {en.states.asleep}
-      </li>
-      <li>
-        <span className="swatch swatch-request" aria-hidden="true" />
-        {en.request}
-      </li>
-      {benched ? (
-        <li>
-          <span className="swatch swatch-benched" aria-hidden="true" />
-          {en.benched}
+      {entries.map(([name, words]) => (
+        <li key={name}>
+          <span className={`swatch swatch-${name}`} aria-hidden="true" />
+          {words}
         </li>
-      ) : null}
+      ))}
     </ul>
   );
 }
