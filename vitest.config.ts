@@ -3,7 +3,7 @@ import { SummaryReporter } from './test/support/summary-reporter.ts';
 
 /**
  * Models, browsers and app processes are heavy: tests that start them run two files at a time, after the light ones.
- * `native` runs the C++ test programs, which it builds first.
+ * `native` runs the C++ test programs, which it builds first: one file at a time, since each uses all cores.
  */
 export default defineConfig({
   test: {

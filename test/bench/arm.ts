@@ -8,6 +8,7 @@ import process from 'node:process';
 import { getLlama, LlamaLogLevel } from 'node-llama-cpp';
 import type { Llama, LlamaContextSequence, LlamaModel, Token } from 'node-llama-cpp';
 import type { BenchAddon, BenchArm, BenchRequest, BenchResult } from './arm-types.ts';
+import { greedyStep } from '../support/greedy-step.ts';
 import { withBusySession } from './busy-session.ts';
 
 const options = JSON.parse(process.argv[2] ?? '{}') as BenchRequest;
@@ -164,16 +165,7 @@ async function output(
   const hash = createHash('sha256');
   let next = tokens.at(-1) as Token;
   for (let index = 0; index < options.outputTokens; index++) {
-    const [answer] = await sequence.controlledEvaluate([
-      [next, { generateNext: { probabilities: true, options: { temperature: 0 } } }],
-    ]);
-    const probabilities = answer?.next.probabilities;
-    if (probabilities === undefined) throw new Error('no probabilities');
-    const row = new Float32Array(probabilities.size);
-    for (const [token, probability] of probabilities) row[token] = probability;
-    hash.update(Buffer.from(row.buffer));
-    // Beyond an end of turn too: the lengths have to agree, not the sense.
-    next = row.indexOf(row.reduce((most, value) => Math.max(most, value))) as Token;
+    next = await greedyStep(sequence, next, hash);
     ids.push(next);
   }
   return { ids, hash: hash.digest('hex') };

@@ -114,8 +114,6 @@ export class DesktopShell {
       case 'hide':
         return this.#window.hide();
       case 'new-chat':
-        this.#window.show();
-        return this.#send({ type: 'navigate', to: action });
       case 'monitor':
         this.#window.show();
         return this.#send({ type: 'navigate', to: action });

@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { getLlama, LlamaLogLevel } from 'node-llama-cpp';
 import type { Llama, LlamaContext, LlamaContextSequence, LlamaModel, Token } from 'node-llama-cpp';
+import { greedyStep } from '../../support/greedy-step.ts';
 import type { ArmName, ArmOptions, ArmResult, GgmlAddon } from './arm-types.ts';
 
 const options = JSON.parse(process.argv[2] ?? '{}') as ArmOptions;
@@ -61,16 +62,7 @@ async function generate(
   const hash = createHash('sha256');
   let next = tokens.at(-1) as Token;
   for (let index = 0; index < count; index++) {
-    const [answer] = await sequence.controlledEvaluate([
-      [next, { generateNext: { probabilities: true, options: { temperature: 0 } } }],
-    ]);
-    const probabilities = answer?.next.probabilities;
-    if (probabilities === undefined) throw new Error('no probabilities');
-    const row = new Float32Array(probabilities.size);
-    for (const [token, probability] of probabilities) row[token] = probability;
-    hash.update(Buffer.from(row.buffer));
-    // Beyond its end of turn too: the lengths have to agree, not the sense.
-    next = row.indexOf(Math.max(...row)) as Token;
+    next = await greedyStep(sequence, next, hash);
     ids.push(next);
   }
   return { ids, hash: hash.digest('hex'), stats: addon.stats() };
