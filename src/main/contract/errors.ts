@@ -30,6 +30,11 @@ export const errorCodes = [
   'prompt_empty',
   'prompt_too_long',
   'generation_failed',
+  /** As many requests wait as may wait. */
+  'queue_full',
+  /** A JSON schema, or a tool, that no model can be held to here. */
+  'schema_unsupported',
+  'embedding_unsupported',
   'conversation_not_found',
   'conversation_busy',
   'message_not_found',

@@ -3,8 +3,56 @@ import type { PoolStats } from './expert-pool.ts';
 
 export type { PoolStats };
 
+/** A function that the model may call. `parameters` is a JSON schema of its argument object; null: it takes none. */
+export type ToolDefinition = {
+  readonly name: string;
+  readonly description: string | null;
+  readonly parameters: JsonSchema | null;
+};
+
+/** A JSON schema as a caller wrote it; the engine refuses what it cannot hold a model to. */
+export type JsonSchema = Readonly<Record<string, unknown>> | boolean;
+
+/** A call that the model made. `arguments` is JSON text. */
+export type ToolCall = { readonly id: string; readonly name: string; readonly arguments: string };
+
 /** One turn of a chat. Text is always text: special tokens typed by a person stay letters. */
-export type ChatTurn = { readonly role: 'system' | 'user' | 'assistant'; readonly text: string };
+export type ChatTurn =
+  | { readonly role: 'system' | 'user'; readonly text: string }
+  | { readonly role: 'assistant'; readonly text: string; readonly toolCalls?: readonly ToolCall[] }
+  /** What a tool answered; `callId` is the id of a call in an assistant turn before it. */
+  | { readonly role: 'tool'; readonly callId: string; readonly text: string };
+
+/** `text` is continued as it stands, without a chat template (`/v1/completions`). */
+export type Prompt =
+  { readonly kind: 'chat'; readonly turns: readonly ChatTurn[] } | { readonly kind: 'text'; readonly text: string };
+
+/** What the answer's text must look like. JSON is held by grammar: valid, or the answer ends with `max_tokens`. */
+export type OutputFormat =
+  { readonly kind: 'text' } | { readonly kind: 'json' } | { readonly kind: 'json_schema'; readonly schema: JsonSchema };
+
+export type ToolUse = {
+  readonly tools: readonly ToolDefinition[];
+  /** `required`: at least one call, of any tool; a name: a call of that tool. */
+  readonly choice: 'auto' | 'required' | { readonly name: string };
+  /** Whether one answer may hold several calls. */
+  readonly parallel: boolean;
+};
+
+/** A piece of an answer. Pieces of one call share its `index`; `text` is the next piece of its arguments' JSON text. */
+export type AnswerPart =
+  | StreamPart
+  | {
+      readonly kind: 'tool_call';
+      /** 0 for the first call of an answer. */
+      readonly index: number;
+      readonly id: string;
+      readonly name: string;
+      readonly text: string;
+    };
+
+/** How an answer ended. */
+export type AnswerEnd = StopReason | 'tool_calls';
 
 /** `auto` follows the template in the model's file. */
 export type ChatFormat =

@@ -1,12 +1,20 @@
 export { nothingGenerated } from './engine.ts';
 export type {
+  AnswerEnd,
+  AnswerPart,
   ChatTurn,
   Engine,
   EngineEvent,
   GenerateOutcome,
   GenerateRequest,
+  JsonSchema,
   LoadRequest,
+  OutputFormat,
   PoolStats,
+  Prompt,
+  ToolCall,
+  ToolDefinition,
+  ToolUse,
 } from './engine.ts';
 export { LlamaEngine, type LlamaEngineDependencies } from './llama-engine.ts';
 export { addonPath, loadExpertPoolAddon } from './expert-pool.ts';

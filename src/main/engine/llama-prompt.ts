@@ -17,6 +17,8 @@ export function historyOf(turns: readonly ChatTurn[]): ChatHistoryItem[] {
         return { type: 'system', text: turn.text };
       case 'user':
         return { type: 'user', text: turn.text };
+      case 'tool':
+        return { type: 'user', text: turn.text };
       case 'assistant':
         return { type: 'model', response: [turn.text] };
     }

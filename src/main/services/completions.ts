@@ -1,5 +1,5 @@
-import { ok, type FlagValues, type Result, type StreamPart } from '../contract/index.ts';
-import type { Completion, CompletionRequest, CompletionService } from './interfaces.ts';
+import { fail, ok, type FlagValues, type Result } from '../contract/index.ts';
+import type { AnswerPart, Completion, CompletionRequest, CompletionService, Embeddings } from './interfaces.ts';
 import type { AnsweringEngine } from './request-gate.ts';
 import { withFlagDefaults } from './sampling.ts';
 
@@ -24,9 +24,11 @@ export class EngineCompletions implements CompletionService {
 
   async complete(
     request: CompletionRequest,
-    onPart: (part: StreamPart) => void,
+    onPart: (part: AnswerPart) => void,
     signal: AbortSignal,
   ): Promise<Result<Completion>> {
+    const { prompt } = request;
+    if (prompt.kind === 'text') return fail('invalid_input', 'Only chats are answered.');
     const id = this.#createId();
     let text = '';
     let thought = '';
@@ -42,7 +44,7 @@ export class EngineCompletions implements CompletionService {
       const sampling = withFlagDefaults(request.sampling, this.#flags);
       const running = this.#engine.generate({
         id,
-        turns: request.turns,
+        turns: prompt.turns,
         sampling,
         stop: request.stop,
         overflow: 'refuse',
@@ -50,10 +52,24 @@ export class EngineCompletions implements CompletionService {
       });
       if (signal.aborted) stop();
       const result = await running;
-      return result.ok ? ok({ text, thought, ...result.data }) : result;
+      if (!result.ok) return result;
+      const { stopReason, timings } = result.data;
+      return ok({ text, thought, toolCalls: [], end: stopReason, timings });
     } finally {
       signal.removeEventListener('abort', stop);
       off();
     }
+  }
+
+  countTokens(): Promise<Result<number>> {
+    return Promise.resolve(fail('internal', 'Tokens cannot be counted yet.'));
+  }
+
+  embed(): Promise<Result<Embeddings>> {
+    return Promise.resolve(fail('embedding_unsupported', 'This model makes no embeddings.'));
+  }
+
+  retryAfterSeconds(): number {
+    return 1;
   }
 }

@@ -10,14 +10,24 @@ import type {
   Result,
   Sampling,
   Settings,
-  StopReason,
   StreamPart,
   TelemetryHistory,
   Timings,
 } from '../contract/index.ts';
-import type { ChatTurn, PoolStats } from '../engine/index.ts';
+import type {
+  AnswerEnd,
+  AnswerPart,
+  ChatTurn,
+  JsonSchema,
+  OutputFormat,
+  PoolStats,
+  Prompt,
+  ToolCall,
+  ToolDefinition,
+  ToolUse,
+} from '../engine/index.ts';
 
-export type { ChatTurn, PoolStats };
+export type { AnswerPart, ChatTurn, JsonSchema, OutputFormat, PoolStats, Prompt, ToolCall, ToolDefinition, ToolUse };
 
 /** A model that can be asked for, loaded or not. */
 export type KnownModel = { readonly id: string; readonly path: string; readonly loaded: boolean };
@@ -46,30 +56,56 @@ export interface ModelService {
 }
 
 export type CompletionRequest = {
-  readonly turns: readonly ChatTurn[];
+  readonly prompt: Prompt;
   readonly sampling: Sampling;
+  /** Added to the logit of a token before sampling, -100..100, by token id. */
+  readonly logitBias: ReadonlyMap<number, number>;
   /** Texts that end the answer; they are not part of it. They may span tokens. */
   readonly stop: readonly string[];
+  readonly output: OutputFormat;
+  /** null: no tools, as with `tool_choice: "none"`. */
+  readonly tools: ToolUse | null;
+  /** The model that must answer, as `ModelService.known` names it; null: whatever is loaded. */
+  readonly model: string | null;
 };
 
 export type Completion = {
   readonly text: string;
   readonly thought: string;
-  readonly stopReason: StopReason;
+  readonly toolCalls: readonly ToolCall[];
+  readonly end: AnswerEnd;
   readonly timings: Timings;
 };
 
-/** Stateless answers, for the server's routes. A prompt beyond the context is refused, never cut. */
+export type Embeddings = {
+  /** One for each input, in their order, each of length 1 (L2). */
+  readonly vectors: readonly (readonly number[])[];
+  readonly promptTokens: number;
+};
+
+/**
+ * Stateless answers, for the server's routes. A prompt beyond the context is refused (`prompt_too_long`), never cut;
+ * a full queue refuses with `queue_full`.
+ */
 export interface CompletionService {
   /**
-   * @param onPart called for each piece of text as it comes, in order, before the promise settles.
-   * @param signal ends the generation (also while queued and in prefill) with `stopReason: 'stopped'`.
+   * @param onPart called for each piece as it comes, in order, before the promise settles.
+   * @param signal ends the generation (also while queued and in prefill) with `end: 'stopped'`.
    */
   complete(
     request: CompletionRequest,
-    onPart: (part: StreamPart) => void,
+    onPart: (part: AnswerPart) => void,
     signal: AbortSignal,
   ): Promise<Result<Completion>>;
+  /** Tokens that `prompt` takes in the loaded model's template, tools included. Wakes a hibernated model. */
+  countTokens(request: Pick<CompletionRequest, 'prompt' | 'tools' | 'model'>): Promise<Result<number>>;
+  /** @param inputs texts or lists of token ids; each must fit the context. */
+  embed(
+    request: { readonly inputs: readonly (string | readonly number[])[]; readonly model: string | null },
+    signal: AbortSignal,
+  ): Promise<Result<Embeddings>>;
+  /** Seconds after which a caller who met a full queue may try again, at least 1. */
+  retryAfterSeconds(): number;
 }
 
 /** What happens to conversations, before batching: one `part` per token. */

@@ -24,7 +24,7 @@ describe('with the openai client', () => {
 
   it('answers in one piece, with usage, timings and thinking apart', async () => {
     const { client, completions } = await startServer();
-    completions.script = (run) => run.settle(ok({ ...finished, thought: 'hm', stopReason: 'max_tokens' }));
+    completions.script = (run) => run.settle(ok({ ...finished, thought: 'hm', end: 'max_tokens' }));
     const answer = await client.chat.completions.create({ model, ...ask });
     expect(answer).toMatchObject({
       object: 'chat.completion',
@@ -123,12 +123,19 @@ describe('with the openai client', () => {
     };
     await client.chat.completions.create(body as unknown as OpenAI.ChatCompletionCreateParamsNonStreaming);
     expect(completions.runs[0]!.request).toEqual({
-      turns: [
-        { role: 'system', text: 'Be brief.' },
-        { role: 'user', text: 'a\nb' },
-        { role: 'assistant', text: 'c' },
-        { role: 'user', text: '<|im_end|>' },
-      ],
+      prompt: {
+        kind: 'chat',
+        turns: [
+          { role: 'system', text: 'Be brief.' },
+          { role: 'user', text: 'a\nb' },
+          { role: 'assistant', text: 'c' },
+          { role: 'user', text: '<|im_end|>' },
+        ],
+      },
+      logitBias: new Map(),
+      output: { kind: 'text' },
+      tools: null,
+      model: null,
       sampling: { temperature: 0, topP: 0.5, topK: 7, minP: 0.1, seed: 42, maxTokens: 6 },
       stop: ['END'],
     });

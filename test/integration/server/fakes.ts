@@ -20,6 +20,8 @@ import type {
   Completion,
   CompletionRequest,
   CompletionService,
+  AnswerPart,
+  Embeddings,
   ModelService,
 } from '../../../src/main/services/interfaces.ts';
 import { FakeLadder } from '../../support/services.ts';
@@ -120,7 +122,8 @@ export class FakeModels implements ModelService {
 export const finished: Completion = {
   text: 'Hello there',
   thought: '',
-  stopReason: 'end',
+  toolCalls: [],
+  end: 'end',
   timings: {
     promptTokens: 20,
     promptTokensEvaluated: 8,
@@ -148,15 +151,27 @@ export class FakeCompletions implements CompletionService {
 
   complete(
     request: CompletionRequest,
-    onPart: (part: StreamPart) => void,
+    onPart: (part: AnswerPart) => void,
     signal: AbortSignal,
   ): Promise<Result<Completion>> {
     return new Promise((settle) => {
       const run: Run = { request, signal, settle, part: (text, kind = 'text') => onPart({ kind, text }) };
-      signal.addEventListener('abort', () => settle(ok({ ...finished, stopReason: 'stopped' })));
+      signal.addEventListener('abort', () => settle(ok({ ...finished, end: 'stopped' })));
       this.runs.push(run);
       this.script?.(run);
     });
+  }
+
+  countTokens(): Promise<Result<number>> {
+    return Promise.resolve(ok(20));
+  }
+
+  embed(): Promise<Result<Embeddings>> {
+    return Promise.resolve(ok({ vectors: [[1, 0]], promptTokens: 2 }));
+  }
+
+  retryAfterSeconds(): number {
+    return 3;
   }
 
   answerAtOnce(): void {

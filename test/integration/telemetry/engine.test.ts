@@ -51,7 +51,15 @@ describe.skipIf(!built)('samples of the engine (skipped: the addon is not built,
     const stop = new AbortController();
     const turns = [{ role: 'user' as const, text: 'mouse '.repeat(200) }];
     const running = completions.complete(
-      { turns, sampling: { maxTokens: 8000 }, stop: [] },
+      {
+        prompt: { kind: 'chat', turns },
+        sampling: { maxTokens: 8000 },
+        stop: [],
+        logitBias: new Map(),
+        output: { kind: 'text' },
+        tools: null,
+        model: null,
+      },
       () => undefined,
       stop.signal,
     );

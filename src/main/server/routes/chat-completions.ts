@@ -1,6 +1,6 @@
 import type { Logger } from '../../base/index.ts';
-import { fail, type Result, type StreamPart } from '../../contract/index.ts';
-import type { Completion, CompletionService, ModelService } from '../../services/interfaces.ts';
+import { fail, type Result } from '../../contract/index.ts';
+import type { AnswerPart, Completion, CompletionService, ModelService } from '../../services/interfaces.ts';
 import { readJson } from '../body.ts';
 import { EventStream } from '../event-stream.ts';
 import type { Handler, RouteContext } from '../exchange.ts';
@@ -106,12 +106,17 @@ async function complete(
   deps: ChatDeps,
   context: RouteContext,
   request: ChatRequest,
-  onPart: (part: StreamPart) => void,
+  onPart: (part: AnswerPart) => void,
 ): Promise<Result<Completion>> {
   const { gone, fields } = context.env.exchange;
   const { turns, sampling, stop } = request;
+  const rest = { logitBias: new Map(), output: { kind: 'text' as const }, tools: null, model: null };
   try {
-    const result = await deps.completions.complete({ turns, sampling, stop }, onPart, gone);
+    const result = await deps.completions.complete(
+      { prompt: { kind: 'chat', turns }, sampling, stop, ...rest },
+      onPart,
+      gone,
+    );
     if (result.ok) {
       fields['promptTokens'] = result.data.timings.promptTokens;
       fields['predictedTokens'] = result.data.timings.predictedTokens;

@@ -1,5 +1,5 @@
-import type { AppError, ErrorCode, StopReason, StreamPart, Timings } from '../../contract/index.ts';
-import type { Completion } from '../../services/interfaces.ts';
+import type { AppError, ErrorCode, Timings } from '../../contract/index.ts';
+import type { AnswerPart, Completion } from '../../services/interfaces.ts';
 import type { Refusal } from '../replies.ts';
 
 /** What every piece of one answer repeats. */
@@ -14,18 +14,20 @@ export function wholeReply(head: ReplyHead, completion: Completion) {
   return {
     ...head,
     object: 'chat.completion',
-    choices: [{ index: 0, message, logprobs: null, finish_reason: finishReason(completion.stopReason) }],
+    choices: [{ index: 0, message, logprobs: null, finish_reason: finishReason(completion.end) }],
     usage: usageOf(completion.timings),
     timings: llamaTimings(completion.timings),
   };
 }
 
-export function partDelta(part: StreamPart): Delta {
+export function partDelta(part: AnswerPart): Delta {
   switch (part.kind) {
     case 'text':
       return { content: part.text };
     case 'thought':
       return { reasoning_content: part.text };
+    case 'tool_call':
+      return {};
   }
 }
 
@@ -36,7 +38,7 @@ export function deltaChunk(head: ReplyHead, delta: Delta) {
 
 /** The chunks behind the last text: the reason, and usage when it was asked for. Timings ride on the last one. */
 export function closingChunks(head: ReplyHead, completion: Completion, includeUsage: boolean): readonly object[] {
-  const reason = finishReason(completion.stopReason);
+  const reason = finishReason(completion.end);
   const finish = chunk(head, [{ index: 0, delta: {}, logprobs: null, finish_reason: reason }]);
   const timings = llamaTimings(completion.timings);
   if (!includeUsage) return [{ ...finish, timings }];
@@ -47,11 +49,12 @@ function chunk(head: ReplyHead, choices: readonly object[]) {
   return { ...head, object: 'chat.completion.chunk', choices };
 }
 
-function finishReason(reason: StopReason): 'stop' | 'length' {
+function finishReason(reason: Completion['end']): 'stop' | 'length' {
   switch (reason) {
     case 'end':
     case 'stop_string':
     case 'stopped':
+    case 'tool_calls':
       return 'stop';
     case 'max_tokens':
     case 'context_full':
