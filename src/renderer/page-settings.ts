@@ -40,6 +40,9 @@ export function writeView(view: ViewState): void {
 /** The tokens follow `data-theme`; without it they follow the system. */
 export function showTheme(theme: PageSettings['theme']): void {
   const root = document.documentElement;
+  // All colours at once: parts that fade at their own pace would be unreadable on the way.
+  root.toggleAttribute('data-theme-changes', true);
   if (theme === 'system') delete root.dataset['theme'];
   else root.dataset['theme'] = theme;
+  requestAnimationFrame(() => requestAnimationFrame(() => root.toggleAttribute('data-theme-changes', false)));
 }
