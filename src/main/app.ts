@@ -56,6 +56,8 @@ export type App = {
   start(): Promise<Result<{ url: string; port: number }>>;
   /** A fresh one-time link for a page. */
   createLink(): string;
+  /** Ends every answer, of chats and of the API, and keeps what there is. @returns how many there were. */
+  stopAnswers(): number;
   /** Stops answers, puts everything on disk, ends connections, frees the model, gives the data folder back. */
   close(): Promise<void>;
 };
@@ -92,6 +94,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     onShow: (listener) => void second.shown.on(listener),
     secondStart: second.hear,
     createLink: () => server.createLink(),
+    stopAnswers: () => services.gate.stopAll(),
     async start() {
       const started = await server.start();
       if (!started.ok && shell === 'browser') return started;
@@ -184,7 +187,7 @@ function createServices(
       gpus: new Gpus(gpuSources(clock)),
     },
   });
-  return { engine, models, completions, chat, ladder, telemetry };
+  return { engine, gate, models, completions, chat, ladder, telemetry };
 }
 
 function withoutServer({ message, hint }: AppError): string {

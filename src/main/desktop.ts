@@ -113,10 +113,11 @@ export async function runDesktop({ electron, appFolder, version, app, flags, pro
     iconFolder: join(appFolder, 'assets', 'icons'),
     system: facts.diagnostics,
     setLoginEntry: (on) => setLoginEntry(on, login),
+    stopAnswers: () => app.stopAnswers(),
     close: () => app.close(),
     now: rest.now ?? Date.now,
   });
-  transport.attach(shell.contents);
+  transport.attach(shell.contents, () => shell.isSeen);
   app.onShow(() => shell.show());
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) proc.on(signal, () => shell.quitNow());
   inbox.deliver((path) => void shell.openModel(path));

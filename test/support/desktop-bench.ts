@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { App, AppOptions } from '../../src/main/app.ts';
-import { Emitter, silentLogger } from '../../src/main/base/index.ts';
+import { Emitter, silentLogger, systemClock } from '../../src/main/base/index.ts';
 import { defaultSettings, type Settings } from '../../src/main/contract/index.ts';
 import { prepareDesktop, runDesktop, type DesktopOptions } from '../../src/main/desktop.ts';
 import { Router } from '../../src/main/ipc/index.ts';
@@ -34,6 +34,7 @@ export class DesktopBench {
   readonly wishes: unknown[] = [];
   now = 1_000_000;
   closed = 0;
+  readonly ladder = new FakeLadder();
   chat!: ChatBench;
   app!: App;
 
@@ -73,7 +74,7 @@ export class DesktopBench {
 
   async #createApp({ dataFolder, notices, version, flags }: AppOptions): Promise<App> {
     this.chat = await ChatBench.open(this.folder);
-    const { chat, models, settings } = this.chat;
+    const { chat, models, settings, engine } = this.chat;
     const told = new Emitter<string>();
     const shown = new Emitter<void>();
     this.notices.push(...notices);
@@ -81,8 +82,13 @@ export class DesktopBench {
     const facts = { version, shell: 'desktop', logFile: '', dataFolder: this.folder, serverUrl: '' } as const;
     const appInfo = () => ({ ...facts, notices: this.notices });
     const onNotice = (listener: (text: string) => void) => told.on(listener);
-    const [telemetry, ladder] = [new FakeTelemetry(), new FakeLadder()];
-    const router = new Router({ chat, models, settings, telemetry, ladder, appInfo, onNotice, logger: silentLogger });
+    const telemetry = new FakeTelemetry();
+    const { ladder } = this;
+    let passed = 0;
+    // So much time between any two events that none is held back.
+    const clock = { ...systemClock, elapsed: () => (passed += 1000) };
+    const logger = silentLogger;
+    const router = new Router({ chat, models, settings, telemetry, ladder, appInfo, onNotice, logger, clock });
     onTestFinished(() => dataFolder.release());
     this.app = {
       logger: silentLogger,
@@ -103,6 +109,7 @@ export class DesktopBench {
         return { ok: true, data: { url: 'http://127.0.0.1:8089', port: 8089 } };
       },
       createLink: () => '',
+      stopAnswers: () => engine.requests.filter(({ id }) => engine.stop(id)).length,
       close: async () => {
         this.closed += 1;
         router.close();

@@ -32,6 +32,11 @@ export interface Dispatcher {
    * Never rejects: unknown names, bad input and bugs are error values.
    */
   dispatch(name: string, input: unknown): Promise<Result<unknown>>;
-  /** Events from now on, in order. @returns a function that ends the subscription. */
-  subscribe(listener: (event: AppEvent) => void): () => void;
+  /**
+   * Events from now on, in order. @returns a function that ends the subscription.
+   * @param isSeen whether a person sees what is made of them: a page by default; a hidden window and what is no page are not.
+   */
+  subscribe(listener: (event: AppEvent) => void, isSeen?: () => boolean): () => void;
+  /** What some `isSeen` answers has changed. */
+  seenChanged(): void;
 }

@@ -35,11 +35,11 @@ export class DesktopTransport {
     });
   }
 
-  /** Sends every event to a window. @returns a function that ends it. */
-  attach(contents: Contents): () => void {
+  /** Sends every event to a window. @param isSeen neither hidden nor minimised. @returns a function that ends it. */
+  attach(contents: Contents, isSeen: () => boolean): () => void {
     return this.#deps.dispatcher.subscribe((event) => {
       if (!contents.isDestroyed()) contents.send(channels.event, event);
-    });
+    }, isSeen);
   }
 
   close(): void {

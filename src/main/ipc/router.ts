@@ -1,4 +1,4 @@
-import { Emitter, type Logger } from '../base/index.ts';
+import { Emitter, Paced, systemClock, type Clock, type Logger } from '../base/index.ts';
 import {
   fail,
   isRequestName,
@@ -6,6 +6,9 @@ import {
   type AppEvent,
   type AppInfo,
   type Dispatcher,
+  type EngineState,
+  type EngineStatus,
+  type LadderStatus,
   type RequestName,
   type Result,
 } from '../contract/index.ts';
@@ -30,32 +33,46 @@ export type RouterDependencies = {
   /** Subscribes to what a person should know although nobody asked. */
   readonly onNotice: (listener: (text: string) => void) => () => void;
   readonly logger: Logger;
+  readonly clock?: Clock;
 };
+
+/** A program may ask for many short answers a second; nobody reads that many figures, and each is drawn. */
+const statusEveryMs = 250;
+/** What such answers go through. Every other state and step is told at once. */
+const answering: ReadonlySet<EngineState> = new Set(['ready', 'prefill', 'generating']);
+const working: ReadonlySet<LadderStatus['step']> = new Set(['computing', 'spinning', 'asleep']);
 
 /** Main's side of the contract. A transport checks who asks, then calls `dispatch`. */
 export class Router implements Dispatcher {
   readonly #handlers: Handlers;
   readonly #events: Emitter<AppEvent>;
+  readonly #audience = new Set<{ readonly isSeen: () => boolean }>();
   readonly #streams: StreamHub;
+  readonly #status: Paced<EngineStatus>;
+  readonly #steps: Paced<LadderStatus>;
   readonly #ladder: LadderService;
   readonly #logger: Logger;
   readonly #unsubscribe: readonly (() => void)[];
 
   constructor(deps: RouterDependencies) {
-    const { chat, models, settings, telemetry, ladder, appInfo, onNotice, logger } = deps;
+    const { chat, models, settings, telemetry, ladder, appInfo, onNotice, logger, clock = systemClock } = deps;
     this.#logger = logger;
     this.#ladder = ladder;
     this.#events = new Emitter((error) => logger.error('event listener failed', { error: String(error) }));
     this.#streams = new StreamHub((event) => this.#events.emit(event));
-    const pages = () => this.#events.size;
+    this.#status = new Paced(statusEveryMs, clock, (status) => this.#events.emit({ type: 'engine.status', status }));
+    this.#steps = new Paced(statusEveryMs, clock, (step) =>
+      this.#events.emit({ type: 'ladder.changed', ladder: step }),
+    );
+    const pages = () => this.#pagesSeen;
     this.#handlers = createHandlers({ chat, models, settings, telemetry, pages, streams: this.#streams, appInfo });
     this.#unsubscribe = [
       chat.on((event) => this.#forward(event)),
       onNotice((text) => this.#events.emit({ type: 'notice', text })),
       settings.on((value) => this.#events.emit({ type: 'settings.changed', settings: value })),
       telemetry.on((event) => this.#events.emit(event)),
-      ladder.on((status) => this.#events.emit({ type: 'ladder.changed', ladder: status })),
-      models.onStatus((status) => this.#events.emit({ type: 'engine.status', status })),
+      this.#followLadder(ladder),
+      this.#followStatus(models),
     ];
   }
 
@@ -78,26 +95,51 @@ export class Router implements Dispatcher {
     }
   }
 
-  subscribe(listener: (event: AppEvent) => void): () => void {
+  subscribe(listener: (event: AppEvent) => void, isSeen: () => boolean = () => true): () => void {
     const off = this.#events.on(listener);
-    this.#tellPages();
+    const audience = { isSeen };
+    this.#audience.add(audience);
+    this.seenChanged();
     return () => {
       off();
-      this.#tellPages();
+      this.#audience.delete(audience);
+      this.seenChanged();
     };
   }
 
-  /**
-   * A hidden page ends its subscription, so that these are the pages that are seen. Not at once: what the ladder then
-   * tells would reach the new listener before `subscribe` has returned to it.
-   */
-  #tellPages(): void {
-    queueMicrotask(() => this.#ladder.pagesSeen(this.#events.size));
+  /** Not at once: what the ladder then tells would reach a new listener before `subscribe` has returned to it. */
+  seenChanged(): void {
+    queueMicrotask(() => this.#ladder.pagesSeen(this.#pagesSeen));
+  }
+
+  /** A hidden tab ends its subscription, a hidden window keeps it. */
+  get #pagesSeen(): number {
+    return [...this.#audience].filter(({ isSeen }) => isSeen()).length;
   }
 
   close(): void {
     for (const end of this.#unsubscribe) end();
+    this.#status.close();
+    this.#steps.close();
     this.#streams.close();
+  }
+
+  #followLadder(ladder: LadderService): () => void {
+    let before = ladder.status().step;
+    return ladder.on((status) => {
+      const calm = working.has(before) && working.has(status.step);
+      before = status.step;
+      this.#steps.push(status, !calm);
+    });
+  }
+
+  #followStatus(models: ModelService): () => void {
+    let before = models.status();
+    return models.onStatus((status) => {
+      const calm = answering.has(before.state) && answering.has(status.state) && before.model === status.model;
+      before = status;
+      this.#status.push(status, !calm || status.error !== null);
+    });
   }
 
   /** `input` was parsed with the schema of `name`, which is what the handler of that name takes. */

@@ -19,6 +19,8 @@ export class RequestGate {
   readonly #deps: RequestGateDependencies;
   /** Requests that wait for the model to wake; the engine does not know them yet. */
   readonly #waiting = new Map<string, AbortController>();
+  /** All that were asked for and have not ended. */
+  readonly #open = new Set<string>();
 
   constructor(deps: RequestGateDependencies) {
     this.#deps = deps;
@@ -35,9 +37,17 @@ export class RequestGate {
     };
   }
 
+  /** Ends every answer, whoever asked for it. @returns how many there were. */
+  stopAll(): number {
+    const ids = [...this.#open];
+    for (const id of ids) this.#stop(id);
+    return ids.length;
+  }
+
   async #generate(source: RequestMark['source'], request: GenerateRequest): Promise<Result<GenerateOutcome>> {
     const { engine, ladder, marks } = this.#deps;
-    const ends = [ladder.begin(), marks.begin(request.id, source)];
+    const ends = [ladder.begin(), marks.begin(request.id, source), () => this.#open.delete(request.id)];
+    this.#open.add(request.id);
     try {
       // No detour for an engine that is awake: it gets requests in the order of the calls.
       return await (ladder.sleeps ? this.#generateAwake(request) : engine.generate(request));

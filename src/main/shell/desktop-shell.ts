@@ -36,6 +36,8 @@ export type DesktopShellDependencies = {
   readonly iconFolder: string;
   readonly system: Omit<DiagnosticsInput, 'status' | 'trayHost'>;
   readonly setLoginEntry: (on: boolean) => Promise<void>;
+  /** Ends every answer, also those that programs asked for. @returns how many there were. */
+  readonly stopAnswers: () => number;
   /** Puts everything on disk and ends the services; at most some seconds. */
   readonly close: () => Promise<void>;
   /** Unix time in ms. */
@@ -68,19 +70,25 @@ export class DesktopShell {
       ...deps,
       closeChoice: () => this.#closeChoice(),
       quit: () => electron.app.quit(),
-      onVisibility: () => this.#draw(),
+      onVisibility: () => {
+        dispatcher.seenChanged();
+        this.#draw();
+      },
       onKept: (how) => this.#tellKept(how),
       onBroken: (reason) => deps.logger.error('window broke', { reason }),
     });
     this.#tray = deps.trayHost ? new TrayIcon({ ...deps, act: (action) => this.act(action) }, this.#trayState()) : null;
-    watchSuspend({ ...deps, running: () => this.#answers.streamIds });
+    watchSuspend(deps);
     this.#effects = new SettingsEffects({ ...deps, toggle: () => this.act(this.#window.isSeen ? 'hide' : 'show') });
     this.#effects.apply(settings.value);
     settings.on((changed) => {
       this.#effects.apply(changed);
       this.#draw();
     });
-    dispatcher.subscribe((event) => this.#hear(event));
+    dispatcher.subscribe(
+      (event) => this.#hear(event),
+      () => false,
+    );
     this.#setMenu();
     this.#listenToApp();
     void this.#firstStatus();
@@ -88,6 +96,11 @@ export class DesktopShell {
 
   get contents() {
     return this.#window.contents;
+  }
+
+  /** Whether a person can see the window. */
+  get isSeen(): boolean {
+    return this.#window.isSeen;
   }
 
   show(): void {

@@ -5,8 +5,8 @@ import { en } from './en.ts';
 export type SuspendWatchDependencies = {
   readonly electron: Pick<ElectronModules, 'powerMonitor'>;
   readonly dispatcher: Dispatcher;
-  /** Streams of the answers that are being written. */
-  readonly running: () => readonly string[];
+  /** Ends every answer that is being written. @returns how many there were. */
+  readonly stopAnswers: () => number;
   readonly notify: (text: string) => void;
 };
 
@@ -14,13 +14,10 @@ export type SuspendWatchDependencies = {
  * The computer goes to sleep and wakes up. Answers are stopped before, what there is of them is kept: a GPU that lost
  * its memory would fail them in the middle. Afterwards it says plainly what is gone.
  */
-export function watchSuspend({ electron, dispatcher, running, notify }: SuspendWatchDependencies): void {
+export function watchSuspend({ electron, dispatcher, stopAnswers, notify }: SuspendWatchDependencies): void {
   let stopped = false;
   electron.powerMonitor.on('suspend', () => {
-    for (const streamId of running()) {
-      stopped = true;
-      void dispatcher.dispatch('chat.stop', { streamId });
-    }
+    if (stopAnswers() > 0) stopped = true;
   });
   electron.powerMonitor.on('resume', () => {
     if (stopped) notify(en.stoppedForSuspend);

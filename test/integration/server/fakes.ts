@@ -41,6 +41,8 @@ export class FakeDispatcher implements Dispatcher {
   subscribe(listener: (event: AppEvent) => void): () => void {
     return this.events.on(listener);
   }
+
+  seenChanged(): void {}
 }
 
 const info: ModelInfo = {

@@ -3,7 +3,7 @@ import { Emitter, silentLogger, type Logger } from '../../../src/main/base/index
 import { defaultSettings, ok, requests, type AppEvent } from '../../../src/main/contract/index.ts';
 import { Router } from '../../../src/main/ipc/index.ts';
 import { ChatBench } from '../../support/chat-service.ts';
-import { settled } from '../../support/manual-clock.ts';
+import { ManualClock, settled } from '../../support/manual-clock.ts';
 import { FakeLadder, FakeTelemetry } from '../../support/services.ts';
 import { temporaryFolder } from '../../support/temp-folder.ts';
 
@@ -15,6 +15,7 @@ async function createRouter(appInfo?: () => never) {
   const { chat, models, settings, engine } = bench;
   const info = { version: '1', shell: 'browser', logFile: '', dataFolder: '', serverUrl: '' } as const;
   const notices = new Emitter<string>();
+  const clock = new ManualClock();
   const [telemetry, ladder] = [new FakeTelemetry(), new FakeLadder()];
   const router = new Router({
     chat,
@@ -23,12 +24,13 @@ async function createRouter(appInfo?: () => never) {
     telemetry,
     ladder,
     logger,
+    clock,
     onNotice: (listener) => notices.on(listener),
     appInfo: appInfo ?? (() => ({ ...info, notices: [] })),
   });
   const events: AppEvent[] = [];
   router.subscribe((event) => events.push(event));
-  return { router, engine, events, errors, bench, notices, telemetry, ladder };
+  return { router, engine, events, errors, bench, notices, telemetry, ladder, clock };
 }
 
 it.each([
@@ -110,6 +112,27 @@ it('tells pages about notices and changed settings', async () => {
     { type: 'notice', text: 'Disk is nearly full' },
     { type: 'settings.changed', settings: { ...defaultSettings, theme: 'dark' } },
   ]);
+});
+
+it('a program that asks many times a second does not have every page drawn as often, and the last state is told (bug: half a core for the pill)', async () => {
+  const { engine, events, clock, ladder } = await createRouter();
+  const steps = () => events.filter(({ type }) => type === 'ladder.changed').length;
+  const states = () =>
+    events.splice(0).flatMap((event) => (event.type === 'engine.status' ? [event.status.state] : []));
+  for (let answer = 0; answer < 100; answer += 1) {
+    for (const state of ['prefill', 'generating', 'ready'] as const) engine.become({ state });
+    for (const step of ['computing', 'spinning', 'asleep'] as const) ladder.events.emit({ ...ladder.status(), step });
+    clock.advance(10);
+  }
+  expect(steps()).toBeLessThanOrEqual(5);
+  expect(states().length).toBeLessThanOrEqual(5);
+  engine.become({ state: 'prefill' });
+  engine.become({ state: 'ready' });
+  clock.advance(250);
+  expect(states().at(-1)).toBe('ready');
+  engine.become({ state: 'unloading' });
+  engine.become({ state: 'empty' });
+  expect(states(), 'anything but answers is told at once').toEqual(['unloading', 'empty']);
 });
 
 it('tells the ladder how many pages are seen, so that a hidden window lets the engine rest', async () => {

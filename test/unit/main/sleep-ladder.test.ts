@@ -281,6 +281,20 @@ it('Stop while waking answers at once; the load goes on for those who still wait
   ).toBe(true);
 });
 
+it('stopping all ends answers of chats and of programs, running, queued and waking (bug: an API answer that suspend leaves to fail)', async () => {
+  const stopped = { ok: true, data: { stopReason: 'stopped' } };
+  const [chat, api] = [bench.gate.engineFor('chat').generate(requestOf('Hi', { id: 'chat' })), bench.ask('api')];
+  await settled();
+  expect(bench.gate.stopAll()).toBe(2);
+  expect([await chat, await api]).toMatchObject([{ ok: true }, { ok: true }]);
+  await bench.hibernateNow();
+  const waking = bench.ask('c');
+  await settled();
+  expect(bench.gate.stopAll()).toBe(1);
+  expect(await waking).toMatchObject(stopped);
+  expect(bench.gate.stopAll(), 'ended answers are forgotten').toBe(0);
+});
+
 it('a request right behind a Stop does not get the cancelled load of the one before', async () => {
   await bench.hibernateNow();
   const stopped = bench.ask('a');

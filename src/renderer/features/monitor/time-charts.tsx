@@ -14,8 +14,12 @@ interface TimeChartsProps {
   readonly sample: TelemetrySample;
 }
 
+/** recharts takes many times what the canvases take, and half a second is half a pixel of its lines. */
+const leastMsBetweenDrawings = 900;
+
 /** What Dormouse takes of this computer, over time. */
-export function TimeCharts({ view, range, sample }: TimeChartsProps) {
+export function TimeCharts(props: TimeChartsProps) {
+  const { view, range, sample } = useSteady(props, tooSoon);
   const { samples, marks } = view;
   const common = { samples, marks, range };
   const { memory, engine, appCores } = sample;
@@ -48,6 +52,12 @@ export function TimeCharts({ view, range, sample }: TimeChartsProps) {
       <GpuCharts {...common} sample={sample} />
     </div>
   );
+}
+
+/** Samples that go back in time are others: a paused view that goes on, another range. */
+function tooSoon(drawn: TimeChartsProps, now: TimeChartsProps): boolean {
+  const passed = now.sample.at - drawn.sample.at;
+  return drawn.range === now.range && passed >= 0 && passed < leastMsBetweenDrawings;
 }
 
 function speedNow(samples: readonly TelemetrySample[], now: number | null): string {

@@ -117,6 +117,17 @@ describe('quit', () => {
   });
 });
 
+it('a window that is hidden or minimised is no page that is seen, nor is the tray (bug: the engine never goes to light)', async () => {
+  const bench = await DesktopBench.open();
+  bench.electron.window.emit('ready-to-show');
+  const seen = () => bench.ladder.pages.at(-1);
+  await waitFor('the window to be counted', () => seen() === 1);
+  bench.electron.window.close();
+  await waitFor('the hidden window to be left out', () => seen() === 0);
+  bench.electron.window.show();
+  await waitFor('the window to be counted again', () => seen() === 1);
+});
+
 describe('power', () => {
   it('suspend in prefill stops the answer and keeps it; resume says so (bug: an answer that fails after waking)', async () => {
     const bench = await DesktopBench.open();
