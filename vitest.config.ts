@@ -1,3 +1,4 @@
+import process from 'node:process';
 import { defineConfig } from 'vitest/config';
 import { SummaryReporter } from './test/support/summary-reporter.ts';
 
@@ -8,6 +9,7 @@ import { SummaryReporter } from './test/support/summary-reporter.ts';
 export default defineConfig({
   test: {
     reporters: ['default', new SummaryReporter()],
+    retry: Number(process.env['DORMOUSE_TEST_RETRY'] ?? 0),
     projects: [
       {
         extends: true,
