@@ -9,13 +9,17 @@ import { writeFileSync } from 'node:fs';
 import process from 'node:process';
 import { modelBench } from './lib/bench/model-bench.mjs';
 import { monitorBench } from './lib/bench/monitor-bench.mjs';
-import { readArguments } from './lib/bench/plan.mjs';
+import { readArguments, usage } from './lib/bench/plan.mjs';
 import { runMain } from './lib/failure.mjs';
 import { poolBench } from './lib/pool-bench.mjs';
 import { prepareOrFail } from './prepare.mjs';
 
 await runMain(async () => {
   const options = readArguments(process.argv.slice(2));
+  if (process.argv.includes('--help')) {
+    console.log(usage);
+    return 0;
+  }
   await prepareOrFail({ build: !options.pool });
   const bench = options.pool ? poolBench : options.monitor ? monitorBench : modelBench;
   const result = await bench(options);

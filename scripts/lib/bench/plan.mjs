@@ -45,8 +45,24 @@ const scopes = {
   },
 };
 
+const options = [
+  ...['--quick', '--full', '--rows', '--models', '--arms', '--pairs', '--threads', '--json'],
+  ...['--monitor', '--seconds', '--pool', '--rounds', '--help'],
+];
+/** `npm run bench -- --help`. */
+export const usage = `npm run bench: the pool inside llama.cpp against stock node-llama-cpp, about 10 minutes
+  --quick | --full         2 minutes, or hours: 9 pairs of everything
+  --rows R,..              ${tasks.join(', ')}
+  --models M,..            ${models.join(', ')}
+  --arms A,..              ${[...new Set(everything)].join(', ')}
+  --pairs N  --threads N  --json FILE
+  --monitor [--seconds N]  what the Monitor costs in a browser
+  --pool [--rounds N]      the expert pool alone, without a model`;
+
 /** Arguments of `npm run bench`, checked. @throws Failure with a sentence. */
 export function readArguments(args) {
+  const wrong = args.find((arg) => arg.startsWith('--') && !options.includes(arg));
+  if (wrong !== undefined) throw new Failure(`${wrong}: unknown; there are ${options.join(', ')}`);
   const value = (name) => (args.includes(name) ? (args[args.indexOf(name) + 1] ?? '') : undefined);
   const count = (name, byDefault) => {
     const text = value(name);

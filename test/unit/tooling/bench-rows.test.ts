@@ -60,4 +60,5 @@ test('every row takes at least nine rounds in the full run, and chosen rows only
   expect(plan.models.map(({ rounds }) => rounds)).toEqual([{ load: 5, decode: 5 }]);
   expect(() => readArguments(['--rows', 'lod'])).toThrow('"lod" is none of');
   expect(() => readArguments(['--pairs', '0'])).toThrow('whole number');
+  expect(() => readArguments(['--help-me'])).toThrow('unknown');
 });
