@@ -19,7 +19,7 @@ export type AppEvent =
   /** Something a person should know although nobody asked, such as an answer that could not be saved. */
   | { readonly type: 'notice'; readonly text: string }
   | { readonly type: 'telemetry.sample'; readonly sample: TelemetrySample }
-  /** A request to the engine has begun or ended; only told while somebody watches. */
+  /** A request to the engine has begun or ended: told before the next sample, and only while somebody watches. */
   | { readonly type: 'telemetry.mark'; readonly mark: RequestMark }
   | { readonly type: 'ladder.changed'; readonly ladder: LadderStatus }
   /** The window's menu or the tray asks the page to go somewhere. */

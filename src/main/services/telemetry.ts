@@ -1,5 +1,5 @@
 import { Emitter, type Clock, type Logger } from '../base/index.ts';
-import type { EngineStatus, Result, TelemetryHistory } from '../contract/index.ts';
+import type { EngineStatus, RequestMark, Result, TelemetryHistory } from '../contract/index.ts';
 import type { Engine } from '../engine/index.ts';
 import {
   leaseMs,
@@ -27,6 +27,8 @@ export class EngineTelemetry implements TelemetryService {
   readonly #sampler: Sampler;
   readonly #events: Emitter<TelemetryEvent>;
   readonly #off: readonly (() => void)[];
+  /** Told with the next sample, in which they are drawn: a program may send many requests a second. */
+  readonly #newMarks = new Map<string, RequestMark>();
 
   constructor(deps: EngineTelemetryDependencies) {
     const { engine, ladder, marks, machine, clock, logger } = deps;
@@ -35,9 +37,12 @@ export class EngineTelemetry implements TelemetryService {
     this.#sampler = new Sampler({ ...machine, clock, engine: () => this.#readEngine() });
     const nudge = () => this.#sampler.nudge();
     this.#off = [
-      this.#sampler.on((sample) => this.#events.emit({ type: 'telemetry.sample', sample })),
+      this.#sampler.on((sample) => {
+        this.#tellMarks();
+        this.#events.emit({ type: 'telemetry.sample', sample });
+      }),
       marks.on((mark) => {
-        if (this.#sampler.watched) this.#events.emit({ type: 'telemetry.mark', mark });
+        if (this.#sampler.watched) this.#newMarks.set(mark.id, mark);
       }),
       engine.on((event) => {
         if (event.type === 'status') nudge();
@@ -74,6 +79,11 @@ export class EngineTelemetry implements TelemetryService {
   close(): void {
     this.#sampler.unwatch();
     for (const off of this.#off) off();
+  }
+
+  #tellMarks(): void {
+    for (const mark of this.#newMarks.values()) this.#events.emit({ type: 'telemetry.mark', mark });
+    this.#newMarks.clear();
   }
 
   #readEngine(): EngineReading {
