@@ -101,6 +101,10 @@ export const samplingSchema = z.object({
   topK: z.number().int().min(0).max(1_000_000).optional(),
   minP: z.number().min(0).max(1).optional(),
   repeatPenalty: z.number().min(0.1).max(5).optional(),
+  /** Lowers the chance of a token by this much for each time it has come; below 0 it raises it. As OpenAI's. */
+  frequencyPenalty: z.number().min(-2).max(2).optional(),
+  /** The same once for every token that has come at all. */
+  presencePenalty: z.number().min(-2).max(2).optional(),
   seed: z.number().int().min(0).max(4_294_967_295).optional(),
   maxTokens: z.number().int().min(1).optional(),
 });
