@@ -201,6 +201,7 @@ function loadRequest(flags: FlagValues, path: string, builtin: boolean): LoadReq
     flashAttention: flags['flash-attention'],
     mmap: flags.mmap === 'on',
     mlock: flags.mlock,
+    sequences: flags.parallel,
     chatFormat: flags['chat-format'],
     pool: {
       on: flags.pool === 'on',

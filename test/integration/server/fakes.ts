@@ -57,6 +57,7 @@ const info: ModelInfo = {
   expertsUsed: 2,
   contextTrained: 512,
   contextSize: 512,
+  sequences: 1,
   chatFormat: 'ChatML',
   thinks: false,
 };
