@@ -2,6 +2,7 @@
 // compares how much memory each cycle leaves behind; then kills the app at random moments and looks whether anything
 // is lost; then installs and removes the pool inside llama.cpp. `-- --cycles N` (200), `-- --kills N` (200),
 // `-- --seed N` (2026), `-- --installs N` (1,000).
+// `-- --server` sends random clients to the built app instead, 10 minutes of them. `--seconds N` (600), `--seed N`.
 // `-- --pool` runs the expert pool's stress instead: 10 million epochs, plain and with sanitizers. `--scale X` (50).
 import './lib/check-node.mjs';
 import { join } from 'node:path';
@@ -19,6 +20,7 @@ const allowance = 20 * 1024;
 
 await runMain(async () => {
   if (process.argv.includes('--pool')) return soakPool();
+  if (process.argv.includes('--server')) return soakServer();
   const cycles = wholeNumber('--cycles', 200, 20);
   const kills = wholeNumber('--kills', 200, 1);
   const seed = wholeNumber('--seed', 2026, 0);
@@ -78,6 +80,14 @@ async function soakInstalls(rounds) {
   const fine = new Set(hashes).size === 1 && !stats.installed && stats.backends === 0;
   console.log(`${hashes.length} answers, ${new Set(hashes).size} different, ${stats.backends} backends left`);
   return fine ? 0 : 1;
+}
+
+async function soakServer() {
+  const seconds = wholeNumber('--seconds', 600, 1);
+  const seed = wholeNumber('--seed', 2026, 0);
+  await prepareOrFail();
+  const script = await bundle('test/support/server-soak.ts');
+  return (await runChild(process.execPath, [script, `${seconds}`, `${seed}`], { cwd: root })).code;
 }
 
 function wholeNumber(name, byDefault, least) {

@@ -167,7 +167,8 @@ function createServices(
   const addon = loadExpertPoolAddon(addonPath(appFolder));
   if (!addon.ok) onNotice(`${addon.error.message} ${addon.error.hint} Until then llama.cpp computes by itself.`);
   const middleware = addon.ok ? addon.middleware : { missing: `${addon.error.message} ${addon.error.hint}` };
-  const engine = new LlamaEngine({ logger, middleware });
+  const promptCache = flags['prompt-cache'] === 'off' ? null : flags['prompt-cache'];
+  const engine = new LlamaEngine({ logger, middleware, promptCache });
   const builtinPath = join(appFolder, 'assets', 'models', 'dormouse-mini.gguf');
   const models = new EngineModels({ engine, flags, builtinPath, settings, marker });
   const clock = systemClock;
@@ -176,7 +177,7 @@ function createServices(
   const marks = new RequestMarks(clock);
   const gate = new RequestGate({ engine, ladder, marks, clock });
   const common = { flags, createId: randomUUID };
-  const completions = new EngineCompletions({ ...common, engine: gate.engineFor('api') });
+  const completions = new EngineCompletions({ ...common, models, engine: gate.engineFor('api') });
   const chat = new Conversations({ ...common, engine: gate.engineFor('chat'), models, files, logger, now: Date.now });
   const telemetry = new EngineTelemetry({
     ...{ engine, ladder, marks, clock, logger, mapped: flags.mmap === 'on' },

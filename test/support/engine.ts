@@ -27,6 +27,7 @@ export const builtinLoad: LoadRequest = {
   flashAttention: 'auto',
   mmap: true,
   mlock: false,
+  sequences: 1,
   chatFormat: 'auto',
   pool: { on: true, threads: 'auto', affinity: 'off', spinMs: 20 },
 };
@@ -58,9 +59,12 @@ let lastId = 0;
 export function requestOf(turns: readonly ChatTurn[] | string, more: Partial<GenerateRequest> = {}): GenerateRequest {
   return {
     id: `generation-${++lastId}`,
-    turns: typeof turns === 'string' ? [{ role: 'user', text: turns }] : turns,
+    prompt: { kind: 'chat', turns: typeof turns === 'string' ? [{ role: 'user', text: turns }] : turns },
     sampling: { temperature: 0 },
+    logitBias: new Map(),
     stop: [],
+    output: { kind: 'text' },
+    tools: null,
     overflow: 'drop_oldest',
     modelPath: null,
     ...more,
@@ -79,7 +83,7 @@ export async function ask(
   const off = engine.on((event) => {
     if (event.type !== 'part' || event.generationId !== request.id) return;
     if (event.part.kind === 'text') text += event.part.text;
-    else thought += event.part.text;
+    else if (event.part.kind === 'thought') thought += event.part.text;
   });
   try {
     const outcome = unwrap(await engine.generate(request));

@@ -6,6 +6,7 @@ import { AppProcess } from './app-process.ts';
 import { ContractClient } from './contract-client.ts';
 import { unwrap } from './engine.ts';
 import { slowModelPath } from './gguf.ts';
+import { mulberry32 } from './mulberry32.ts';
 
 /** What the app had promised by the time it was killed. */
 type Promised = {
@@ -129,15 +130,4 @@ async function compare(
     }
   }
   return cut;
-}
-
-/** Mulberry32: numbers from 0 to 1, the same for the same seed. */
-function mulberry32(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }

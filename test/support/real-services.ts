@@ -38,7 +38,7 @@ export async function realServices(
   const marks = new RequestMarks(clock);
   const gate = new RequestGate({ engine, ladder, marks, clock });
   const common = { flags, createId: randomUUID };
-  const completions = new EngineCompletions({ ...common, engine: gate.engineFor('api') });
+  const completions = new EngineCompletions({ ...common, models, engine: gate.engineFor('api') });
   const ensureOwner = () => Promise.resolve(ok());
   const files = await ConversationFiles.open({
     ...{ folder: join(folder, 'conversations'), now: Date.now, logger, onNotice: () => undefined, ensureOwner },

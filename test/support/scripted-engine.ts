@@ -1,13 +1,8 @@
 import { Emitter } from '../../src/main/base/index.ts';
-import {
-  ok,
-  type EngineStatus,
-  type ModelInfo,
-  type Result,
-  type StreamPart,
-  type Timings,
-} from '../../src/main/contract/index.ts';
+import { ok, type EngineStatus, type ModelInfo, type Result, type Timings } from '../../src/main/contract/index.ts';
 import type {
+  AnswerPart,
+  EmbedOutcome,
   Engine,
   EngineEvent,
   GenerateOutcome,
@@ -41,6 +36,7 @@ export const scriptedModel: ModelInfo = {
   expertsUsed: 1,
   contextTrained: 512,
   contextSize: 512,
+  sequences: 1,
   chatFormat: 'ChatML',
   thinks: false,
 };
@@ -102,7 +98,15 @@ export class ScriptedEngine implements Engine {
     return new Promise((resolve) => this.#open.set(request.id, resolve));
   }
 
-  part(generationId: string, part: StreamPart): void {
+  countTokens(): Promise<Result<number>> {
+    return Promise.resolve(ok(1));
+  }
+
+  embed(): Promise<Result<EmbedOutcome>> {
+    return Promise.resolve(ok({ vectors: [], promptTokens: 0 }));
+  }
+
+  part(generationId: string, part: AnswerPart): void {
     this.#events.emit({ type: 'part', generationId, part });
   }
 

@@ -5,5 +5,6 @@ export * from './logger.ts';
 export * from './page-headers.ts';
 export * from './paced.ts';
 export * from './serial-queue.ts';
+export * from './slot-queue.ts';
 export * from './static-files.ts';
 export * from './within-time.ts';

@@ -19,8 +19,10 @@ export const modelInfoSchema = z.object({
   experts: z.number().int().nonnegative(),
   expertsUsed: z.number().int().nonnegative(),
   contextTrained: z.number().int().nonnegative(),
-  /** Tokens the loaded context holds. */
+  /** Tokens that prompt and answer of one request may have together, however many are answered at a time. */
   contextSize: z.number().int().nonnegative(),
+  /** Requests answered at the same time, each in a context of `contextSize`. */
+  sequences: z.number().int().min(1),
   chatFormat: z.string(),
   /** Whether the chat format separates thinking from the answer. */
   thinks: z.boolean(),
@@ -59,7 +61,7 @@ export const engineStatusSchema = z.object({
   loadProgress: z.number().min(0).max(1).nullable(),
   /** Prompt tokens evaluated so far and in total, while in `prefill`. */
   prefill: z.object({ done: z.number(), total: z.number() }).nullable(),
-  /** Decode speed of the running answer, tokens per second. */
+  /** Decode speed of the running answers together, tokens per second. */
   tokensPerSecond: z.number().nullable(),
   /** Generations that wait for their turn. */
   waiting: z.number().int().nonnegative(),
@@ -101,6 +103,10 @@ export const samplingSchema = z.object({
   topK: z.number().int().min(0).max(1_000_000).optional(),
   minP: z.number().min(0).max(1).optional(),
   repeatPenalty: z.number().min(0.1).max(5).optional(),
+  /** Taken off a token's logit for each time that the answer already has it. */
+  frequencyPenalty: z.number().min(-2).max(2).optional(),
+  /** Taken off a token's logit once the answer has it. */
+  presencePenalty: z.number().min(-2).max(2).optional(),
   seed: z.number().int().min(0).max(4_294_967_295).optional(),
   maxTokens: z.number().int().min(1).optional(),
 });

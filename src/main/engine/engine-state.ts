@@ -6,7 +6,8 @@ const next: Readonly<Record<EngineState, readonly EngineState[]>> = {
   loading: ['ready', 'empty', 'failed'],
   ready: ['prefill', 'loading', 'unloading'],
   prefill: ['generating', 'ready'],
-  generating: ['ready'],
+  // With several at a time one may end while another still reads its prompt.
+  generating: ['prefill', 'ready'],
   unloading: ['empty'],
   failed: ['loading'],
 };

@@ -82,6 +82,8 @@ export type LoadRequest = {
   readonly flashAttention: 'auto' | 'on' | 'off';
   readonly mmap: boolean;
   readonly mlock: boolean;
+  /** Answers that are written at the same time; each has a context of `contextSize`. */
+  readonly sequences: number;
   readonly chatFormat: ChatFormat;
   readonly pool: PoolChoice;
 };
@@ -89,11 +91,17 @@ export type LoadRequest = {
 export type GenerateRequest = {
   /** Chosen by the caller; names the generation in events and in `stop`. */
   readonly id: string;
-  /** Must hold at least one turn with text that is not from the system. */
-  readonly turns: readonly ChatTurn[];
+  /** A chat must hold at least one turn with text that is not from the system. */
+  readonly prompt: Prompt;
   readonly sampling: Sampling;
+  /** Added to the logit of a token before sampling, -100..100, by token id. */
+  readonly logitBias: ReadonlyMap<number, number>;
   /** Texts that end the answer; they may span tokens and are not part of it. */
   readonly stop: readonly string[];
+  /** A tool call that `tools` demands comes before any format. */
+  readonly output: OutputFormat;
+  /** null: no tools. Only chats have any. */
+  readonly tools: ToolUse | null;
   /**
    * When the prompt does not fit: `drop_oldest` leaves out whole turns after the system prompt, oldest first;
    * `refuse` answers `prompt_too_long`. The system prompt and the last turn are never dropped, so that
@@ -104,18 +112,32 @@ export type GenerateRequest = {
   readonly modelPath: string | null;
 };
 
-export type GenerateOutcome = { readonly stopReason: StopReason; readonly timings: Timings };
+export type GenerateOutcome = { readonly stopReason: AnswerEnd; readonly timings: Timings };
+
+/** Tokens of a prompt as it would be fed, template and tools included. */
+export type CountRequest = Pick<GenerateRequest, 'prompt' | 'tools' | 'modelPath'>;
+
+export type EmbedRequest = Pick<GenerateRequest, 'id' | 'modelPath'> & {
+  /** Texts or token ids. */
+  readonly inputs: readonly (string | readonly number[])[];
+};
+
+export type EmbedOutcome = {
+  /** One for each input, in their order, each of length 1 (L2). Fewer when it was stopped. */
+  readonly vectors: readonly (readonly number[])[];
+  readonly promptTokens: number;
+};
 
 export type EngineEvent =
   | { readonly type: 'status'; readonly status: EngineStatus }
-  | { readonly type: 'part'; readonly generationId: string; readonly part: StreamPart };
+  | { readonly type: 'part'; readonly generationId: string; readonly part: AnswerPart };
 
 /** Runs one model. Methods and events hold only values that survive a structured clone, so it may move to a process of its own. */
 export interface Engine {
   status(): EngineStatus;
   /** What each worker does and has done; null without a pool. A plain copy, cheap enough for a chart. */
   poolStats(): PoolStats | null;
-  /** Tokens in the KV cache; null without a model. */
+  /** Tokens in the KV cache, of the fullest sequence; null without a model. */
   contextUsed(): number | null;
   /** Lets the pool's workers spin for 5 s, to show what that costs. @returns Unix time in ms of the end. */
   spinDemo(): Result<{ endsAt: number }>;
@@ -126,8 +148,15 @@ export interface Engine {
   /** @returns false when no load is running or waiting. */
   cancelLoad(): boolean;
   unload(): Promise<Result<void>>;
-  /** Answers in the order of the calls; parts arrive as events before the promise settles. */
+  /**
+   * Begins in the order of the calls, as many at a time as there are sequences; parts arrive as events before the
+   * promise settles.
+   */
   generate(request: GenerateRequest): Promise<Result<GenerateOutcome>>;
+  /** Does not wait for running answers, unless a model is being loaded. */
+  countTokens(request: CountRequest): Promise<Result<number>>;
+  /** In line with the answers, alone. `prompt_too_long` for an input beyond the context; `stop` ends it between inputs. */
+  embed(request: EmbedRequest): Promise<Result<EmbedOutcome>>;
   /** Ends a generation that is queued, in prefill or in decode. @returns false when it is not known (any more). */
   stop(generationId: string): boolean;
   on(listener: (event: EngineEvent) => void): () => void;

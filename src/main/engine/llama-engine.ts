@@ -1,5 +1,5 @@
 import { getLlama, InsufficientMemoryError, LlamaLogLevel, NoBinaryFoundError, type Llama } from 'node-llama-cpp';
-import { Emitter, SerialQueue, withinTime, type Logger } from '../base/index.ts';
+import { Emitter, SlotQueue, withinTime, type Logger } from '../base/index.ts';
 import {
   fail,
   ok,
@@ -7,24 +7,30 @@ import {
   type EngineStatus,
   type ModelInfo,
   type Result,
-  type StreamPart,
   type Timings,
 } from '../contract/index.ts';
+import { badTurns } from './answer-way.ts';
 import { EngineStateMachine } from './engine-state.ts';
 import {
   nothingGenerated,
+  type CountRequest,
+  type EmbedOutcome,
+  type EmbedRequest,
   type Engine,
   type EngineEvent,
   type GenerateOutcome,
   type GenerateRequest,
   type LoadRequest,
+  type Prompt,
 } from './engine.ts';
 import { ChatFormats } from './llama-chat-format.ts';
 import { readGgufFacts, type GgufFacts } from './llama-gguf.ts';
 import { EnginePool } from './engine-pool.ts';
 import type { PoolStats } from './expert-pool.ts';
+import { PromptCacheFiles } from './llama-prompt-cache.ts';
 import { LlamaRuntime } from './llama-runtime.ts';
 import type { PoolMiddleware } from './pool-middleware.ts';
+import { RunningGenerations } from './running-generations.ts';
 
 /** Least time between two status events that only carry progress or speed, in ms. */
 const progressInterval = 200;
@@ -37,9 +43,14 @@ export type LlamaEngineDependencies = {
   readonly logger: Logger;
   /** The pool inside llama.cpp, or why there is none. */
   readonly middleware: PoolMiddleware | { readonly missing: string };
+  /** Folder that keeps KV caches across restarts; null or absent: they are not kept. */
+  readonly promptCache?: string | null;
   /** Unix time in ms. */
   readonly now?: () => number;
 };
+
+/** A generation, or a call of `embed`, from its request to its outcome. */
+type Generation = { readonly abort: AbortController; begun: boolean };
 
 /** The engine on node-llama-cpp, in this process. */
 export class LlamaEngine implements Engine {
@@ -47,9 +58,13 @@ export class LlamaEngine implements Engine {
   readonly #events: Emitter<EngineEvent>;
   readonly #state: EngineStateMachine;
   readonly #pool: EnginePool;
-  readonly #queue = new SerialQueue();
+  readonly #running: RunningGenerations;
+  readonly #cache: PromptCacheFiles | null;
+  readonly #queue = new SlotQueue();
   readonly #formats = new ChatFormats();
-  readonly #generations = new Map<string, { readonly abort: AbortController; begun: boolean }>();
+  readonly #generations = new Map<string, Generation>();
+  /** Settles when an evaluation that is being stopped in the middle has ended; none begins before. */
+  #stopping: Promise<unknown> | null = null;
   readonly #complaints: string[] = [];
   #loadAbort: AbortController | null = null;
   #llama: { readonly gpu: LoadRequest['gpu']; readonly instance: Llama } | null = null;
@@ -57,14 +72,16 @@ export class LlamaEngine implements Engine {
   #lastTimings: Timings | null = null;
   #closed = false;
 
-  constructor({ logger, middleware, now = Date.now }: LlamaEngineDependencies) {
+  constructor({ logger, middleware, promptCache = null, now = Date.now }: LlamaEngineDependencies) {
     this.#logger = logger;
+    this.#cache = promptCache === null ? null : new PromptCacheFiles(promptCache, logger);
     this.#pool = new EnginePool(middleware, logger, {
       now,
       changed: (sleep) => this.#state.note({ sleep }),
     });
     this.#events = new Emitter((error) => logger.error('engine listener failed', { error: String(error) }));
     this.#state = new EngineStateMachine(now, (status) => this.#events.emit({ type: 'status', status }));
+    this.#running = new RunningGenerations(this.#state);
   }
 
   status(): EngineStatus {
@@ -102,7 +119,7 @@ export class LlamaEngine implements Engine {
     const abort = new AbortController();
     this.#loadAbort = abort;
     try {
-      return await this.#queue.run(() => this.#switchModel(request, facts.data, abort.signal));
+      return await this.#queue.runAlone(() => this.#switchModel(request, facts.data, abort.signal));
     } finally {
       if (this.#loadAbort === abort) this.#loadAbort = null;
     }
@@ -116,7 +133,7 @@ export class LlamaEngine implements Engine {
 
   unload(): Promise<Result<void>> {
     if (this.#closed) return Promise.resolve(closed());
-    return this.#queue.run(async () => {
+    return this.#queue.runAlone(async () => {
       if (this.#runtime === null) return ok();
       this.#state.to('unloading');
       await this.#disposeRuntime();
@@ -127,23 +144,28 @@ export class LlamaEngine implements Engine {
 
   async generate(request: GenerateRequest): Promise<Result<GenerateOutcome>> {
     if (this.#closed) return closed();
-    if (!request.turns.some((turn) => turn.role !== 'system' && turn.text.trim() !== '')) {
-      return fail('prompt_empty', 'The message is empty.', 'Write something first.');
-    }
-    const generation = { abort: new AbortController(), begun: false };
-    const asked = performance.now();
-    this.#generations.set(request.id, generation);
-    try {
-      const result = this.#queue.run(() => {
-        generation.begun = true;
-        this.#noteWaiting();
-        return this.#generateNow(request, generation.abort.signal, performance.now() - asked);
-      });
-      this.#noteWaiting();
-      return await result;
-    } finally {
-      this.#generations.delete(request.id);
-    }
+    const problem = badPrompt(request.prompt);
+    if (problem !== null) return problem;
+    return this.#inLine(request.id, (signal, queuedMs) => this.#generateNow(request, signal, queuedMs));
+  }
+
+  countTokens(request: CountRequest): Promise<Result<number>> {
+    if (this.#closed) return Promise.resolve(closed());
+    const problem = badPrompt(request.prompt);
+    if (problem !== null) return Promise.resolve(problem);
+    const count = () => {
+      const runtime = this.#runtimeFor(request.modelPath);
+      return runtime.ok ? runtime.data.countTokens(request) : runtime;
+    };
+    // The tokenizer needs no turn, but a model.
+    const { state } = this.#state.status;
+    const there = state === 'ready' || state === 'prefill' || state === 'generating';
+    return there ? Promise.resolve(count()) : this.#queue.run(() => Promise.resolve(count()));
+  }
+
+  async embed(request: EmbedRequest): Promise<Result<EmbedOutcome>> {
+    if (this.#closed) return closed();
+    return this.#inLine(request.id, (signal) => this.#embedNow(request, signal), true);
   }
 
   stop(generationId: string): boolean {
@@ -157,7 +179,7 @@ export class LlamaEngine implements Engine {
     this.#pool.requestStop();
     this.cancelLoad();
     for (const generation of this.#generations.values()) generation.abort.abort(new Error('closing'));
-    await this.#queue.run(async () => {
+    await this.#queue.runAlone(async () => {
       await this.#disposeRuntime();
       this.#pool.close();
       // A load that failed inside llama.cpp leaves a handle in node-llama-cpp for which its dispose may wait for ever.
@@ -220,6 +242,8 @@ export class LlamaEngine implements Engine {
       this.#state.note({ loadProgress: Math.min(1, Math.max(0, loadProgress)) });
     });
     this.#runtime = runtime;
+    this.#queue.setSlots(runtime.info.sequences);
+    await this.#cache?.restore(runtime);
     return runtime;
   }
 
@@ -240,7 +264,43 @@ export class LlamaEngine implements Engine {
   async #disposeRuntime(): Promise<void> {
     const runtime = this.#runtime;
     this.#runtime = null;
+    if (runtime !== null) await this.#cache?.save(runtime);
     await runtime?.dispose();
+  }
+
+  /** @param alone whether nothing may run beside it. */
+  async #inLine<T>(
+    id: string,
+    task: (signal: AbortSignal, queuedMs: number) => Promise<Result<T>>,
+    alone = false,
+  ): Promise<Result<T>> {
+    const generation: Generation = { abort: new AbortController(), begun: false };
+    const { signal } = generation.abort;
+    const asked = performance.now();
+    this.#generations.set(id, generation);
+    const begin = () => {
+      generation.begun = true;
+      this.#noteWaiting();
+      return task(signal, performance.now() - asked);
+    };
+    try {
+      const result = alone ? this.#queue.runAlone(begin, signal) : this.#queue.run(begin, signal);
+      this.#noteWaiting();
+      return await result;
+    } finally {
+      this.#generations.delete(id);
+    }
+  }
+
+  /** The loaded model, if it is the one that must answer. */
+  #runtimeFor(modelPath: string | null): Result<LlamaRuntime> {
+    if (this.#closed) return closed();
+    const runtime = this.#runtime;
+    if (runtime === null) return fail('no_model', 'No model is loaded.', 'Load a model first.');
+    if (modelPath !== null && runtime.request.path !== modelPath) {
+      return fail('model_changed', 'Another model was loaded meanwhile.', 'Try again.');
+    }
+    return ok(runtime);
   }
 
   async #generateNow(
@@ -248,55 +308,66 @@ export class LlamaEngine implements Engine {
     signal: AbortSignal,
     queuedMs: number,
   ): Promise<Result<GenerateOutcome>> {
-    const runtime = this.#runtime;
-    if (this.#closed) return closed();
-    if (runtime === null) return fail('no_model', 'No model is loaded.', 'Load a model first.');
-    if (request.modelPath !== null && runtime.request.path !== request.modelPath) {
-      return fail('model_changed', 'Another model was loaded meanwhile.', 'Try again.');
-    }
-    if (signal.aborted) return ok(nothingGenerated(queuedMs));
+    while (this.#stopping !== null && !signal.aborted) await this.#stopping;
+    if (signal.aborted && !this.#closed) return ok(nothingGenerated(queuedMs));
+    const runtime = this.#runtimeFor(request.modelPath);
+    if (!runtime.ok) return runtime;
+    const { id } = request;
     this.#pool.busy();
-    this.#state.to('prefill');
-    // Between chunks and not only between batches: a batch of a large model takes seconds.
-    const stop = () => this.#pool.requestStop();
+    this.#running.begin(id);
+    const running = runtime.data.generate(request, {
+      signal,
+      queuedMs,
+      onPrefill: (done, total) => this.#running.prefill(id, done, total),
+      onDecode: () => this.#running.decodes(id),
+      onPart: (part, tokens) => {
+        this.#running.decoded(id, tokens);
+        this.#events.emit({ type: 'part', generationId: id, part });
+      },
+    });
+    const stop = () => this.#stopInTheMiddle(running);
     signal.addEventListener('abort', stop);
     try {
-      const result = await runtime.generate(request, { signal, queuedMs, ...this.#reporter(request.id) });
+      const result = await running;
       if (result.ok) this.#lastTimings = result.data.timings;
       return result;
     } finally {
       signal.removeEventListener('abort', stop);
-      if (!this.#closed) this.#pool.clearStop();
-      this.#state.to('ready', { error: null });
-      this.#pool.idle();
+      this.#running.end(id);
+      if (this.#running.count === 0) this.#pool.idle();
     }
   }
 
-  /** Turns progress of one generation into events and status, the latter at most five times a second. */
-  #reporter(generationId: string) {
-    let decodeStarted = 0;
-    let told = 0;
-    let decoded = 0;
-    const due = () => {
-      if (performance.now() - told < progressInterval) return false;
-      told = performance.now();
-      return true;
-    };
-    return {
-      onPrefill: (done: number, total: number) => {
-        if (due()) this.#state.note({ prefill: { done, total } });
-      },
-      onDecode: () => {
-        decodeStarted = performance.now();
-        told = decodeStarted;
-        this.#state.to('generating');
-      },
-      onPart: (part: StreamPart, tokens: number) => {
-        decoded += tokens;
-        this.#events.emit({ type: 'part', generationId, part });
-        if (due()) this.#state.note({ tokensPerSecond: (decoded / (performance.now() - decodeStarted)) * 1000 });
-      },
-    };
+  /**
+   * Between chunks and not only between batches: a batch of a large model takes seconds. With several in one batch all
+   * of them would fail, so that there the one that is stopped leaves at the next batch.
+   */
+  #stopInTheMiddle(running: Promise<unknown>): void {
+    if (this.#running.count > 1 && !this.#closed) return;
+    this.#pool.requestStop();
+    const ended = running.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.#stopping = ended.then(() => {
+      this.#stopping = null;
+      if (!this.#closed) this.#pool.clearStop();
+    });
+  }
+
+  async #embedNow(request: EmbedRequest, signal: AbortSignal): Promise<Result<EmbedOutcome>> {
+    if (signal.aborted && !this.#closed) return ok({ vectors: [], promptTokens: 0 });
+    if (this.#stopping !== null) await this.#stopping;
+    const runtime = this.#runtimeFor(request.modelPath);
+    if (!runtime.ok) return runtime;
+    this.#pool.busy();
+    this.#running.begin(request.id);
+    try {
+      return await runtime.data.embed(request, signal);
+    } finally {
+      this.#running.end(request.id);
+      this.#pool.idle();
+    }
   }
 
   async #getLlama(gpu: LoadRequest['gpu']): Promise<Llama> {
@@ -358,6 +429,17 @@ export class LlamaEngine implements Engine {
     const waiting = [...this.#generations.values()].filter((generation) => !generation.begun).length;
     if (waiting !== this.#state.status.waiting) this.#state.note({ waiting });
   }
+}
+
+/** @returns what is wrong with a prompt whatever the model; null: nothing. */
+function badPrompt(prompt: Prompt) {
+  if (prompt.kind === 'text') return null;
+  const { turns } = prompt;
+  if (!turns.some((turn) => turn.role !== 'system' && turn.text.trim() !== '')) {
+    return fail('prompt_empty', 'The message is empty.', 'Write something first.');
+  }
+  const problem = badTurns(turns);
+  return problem === null ? null : fail('invalid_input', problem);
 }
 
 function closed() {

@@ -1,38 +1,39 @@
 import {
   InsufficientMemoryError,
-  LlamaChat,
   type ChatWrapper,
   type Llama,
   type LlamaContext,
   type LlamaContextSequence,
   type LlamaModel,
-  type Token,
 } from 'node-llama-cpp';
-import {
-  fail,
-  ok,
-  type ModelInfo,
-  type Result,
-  type Sampling,
-  type StopReason,
-  type StreamPart,
-} from '../contract/index.ts';
-import type { GenerateOutcome, GenerateRequest, LoadRequest } from './engine.ts';
+import { fail, ok, type ModelInfo, type Result, type Sampling } from '../contract/index.ts';
+import { answerWay, type AnswerWay } from './answer-way.ts';
+import type {
+  AnswerEnd,
+  AnswerPart,
+  CountRequest,
+  EmbedOutcome,
+  EmbedRequest,
+  GenerateOutcome,
+  GenerateRequest,
+  LoadRequest,
+} from './engine.ts';
 import { nothingGenerated } from './engine.ts';
-import { fitTurns } from './fit-turns.ts';
+import { answer } from './llama-answer.ts';
 import type { ChatFormats } from './llama-chat-format.ts';
+import { embed } from './llama-embedding.ts';
 import type { GgufFacts } from './llama-gguf.ts';
-import { aligningWrapper, alignPrompt, historyOf, renderPrompt } from './llama-prompt.ts';
+import { LlamaGrammars } from './llama-grammars.ts';
+import { alignPrompt } from './llama-prompt.ts';
+import { PromptFitter, type FittedPrompt } from './llama-prompt-fit.ts';
+import { tokenBias } from './llama-sampling.ts';
+import { LlamaSequences } from './llama-sequences.ts';
 import { modelId } from './model-id.ts';
 import { builtinSampling, fullSampling, type FullSampling } from './sampling.ts';
 import { autoThreads, threadFacts } from './threads.ts';
 
 /** Most tokens that `--context auto` takes. */
 const largestAutoContext = 8192;
-/** Characters per token that no vocabulary exceeds over a whole prompt; longer prompts are refused without tokenizing. */
-const mostCharactersPerToken = 256;
-/** Part of the context kept free for the answer when old turns are dropped. */
-const answerShare = 1 / 4;
 
 export type GenerateHooks = {
   readonly signal: AbortSignal;
@@ -41,20 +42,32 @@ export type GenerateHooks = {
   readonly onPrefill: (done: number, total: number) => void;
   readonly onDecode: () => void;
   /** @param tokens how many tokens the part was made of. */
-  readonly onPart: (part: StreamPart, tokens: number) => void;
+  readonly onPart: (part: AnswerPart, tokens: number) => void;
 };
 
-type Prompt = { readonly tokens: Token[]; readonly dropped: number; readonly turns: GenerateRequest['turns'] };
+/** One generation as it is carried out. */
+type Run = {
+  readonly request: GenerateRequest;
+  readonly way: AnswerWay;
+  readonly sampling: FullSampling;
+  readonly prompt: FittedPrompt;
+  readonly sequence: LlamaContextSequence;
+  readonly hooks: GenerateHooks;
+};
 
-/** One loaded model with its context and one sequence. Not reentrant: one generation at a time. */
+/** One loaded model with its context. As many generations at a time as it has sequences. */
 export class LlamaRuntime {
   readonly info: ModelInfo;
   readonly request: LoadRequest;
+  readonly sequences: LlamaSequences;
+  /** Of llama.cpp. */
+  readonly release: string;
   readonly #model: LlamaModel;
   readonly #context: LlamaContext;
   readonly #wrapper: ChatWrapper;
   readonly #card: Sampling;
-  #sequence: LlamaContextSequence;
+  readonly #grammars: LlamaGrammars;
+  readonly #fitter: PromptFitter;
 
   private constructor(
     request: LoadRequest,
@@ -67,7 +80,10 @@ export class LlamaRuntime {
     this.#model = model;
     this.#context = context;
     this.#wrapper = wrapper;
-    this.#sequence = context.getSequence();
+    this.#grammars = new LlamaGrammars(model.llama);
+    this.sequences = new LlamaSequences(context);
+    this.release = model.llama.llamaCppRelease.release;
+    this.#fitter = new PromptFitter(model, wrapper, context.contextSize);
     this.#card = request.builtin ? builtinSampling : facts.sampling;
     this.info = {
       id: modelId(request),
@@ -81,7 +97,8 @@ export class LlamaRuntime {
       experts: facts.experts,
       expertsUsed: facts.expertsUsed,
       contextTrained: facts.contextTrained,
-      contextSize: this.#sequence.contextSize,
+      contextSize: context.contextSize,
+      sequences: context.totalSequences,
       chatFormat: this.#wrapper.wrapperName,
       thinks: this.#wrapper.settings.segments?.thought !== undefined,
     };
@@ -111,6 +128,7 @@ export class LlamaRuntime {
         contextSize:
           request.contextSize === 'auto' ? { max: Math.min(largestAutoContext, trained) } : request.contextSize,
         batchSize: request.batchSize,
+        sequences: request.sequences,
         threads:
           request.threads === 'auto' ? autoThreads(threadFacts(llama.cpuMathCores, facts.sizeBytes)) : request.threads,
         flashAttention: request.flashAttention === 'auto' ? 'auto' : request.flashAttention === 'on',
@@ -124,9 +142,9 @@ export class LlamaRuntime {
     }
   }
 
-  /** Tokens in the KV cache. */
+  /** Tokens in the KV cache of the fullest sequence. */
   get contextUsed(): number {
-    return this.#sequence.disposed ? 0 : this.#sequence.nextTokenIndex;
+    return this.sequences.used;
   }
 
   async dispose(): Promise<void> {
@@ -134,91 +152,59 @@ export class LlamaRuntime {
     await this.#model.dispose();
   }
 
-  /** Evaluates the prompt batch by batch, then decodes until a stop. The sequence can be used again after every outcome. */
+  countTokens({ prompt, tools }: CountRequest): Result<number> {
+    const way = answerWay({ prompt, tools, output: { kind: 'text' } });
+    return way.ok ? ok(this.#fitter.render(prompt, way.data).length) : way;
+  }
+
+  embed(request: EmbedRequest, signal: AbortSignal): Promise<Result<EmbedOutcome>> {
+    return embed(this.#model, this.#context, request.inputs, signal);
+  }
+
+  /**
+   * Evaluates the prompt batch by batch, then decodes until a stop. Its sequence can be used again after every outcome.
+   * At most as many calls at a time as there are sequences.
+   */
   async generate(request: GenerateRequest, hooks: GenerateHooks): Promise<Result<GenerateOutcome>> {
+    const way = answerWay(request);
+    if (!way.ok) return way;
     const sampling = fullSampling(request.sampling, this.#card, randomSeed);
-    const prompt = this.#fit(request, sampling);
+    const prompt = this.#fitter.fit(request, way.data, sampling.maxTokens);
     if (!prompt.ok) return prompt;
+    const sequence = this.sequences.take(prompt.data.tokens);
+    let broken = false;
     try {
-      return ok(await this.#run(request, sampling, prompt.data, hooks));
+      return await this.#run({ request, way: way.data, sampling, prompt: prompt.data, sequence, hooks });
     } catch (error) {
-      await this.#renewSequence();
+      broken = true;
       if (hooks.signal.aborted) return ok(nothingGenerated(hooks.queuedMs));
-      const memory = error instanceof InsufficientMemoryError;
-      return fail(
-        memory ? 'out_of_memory' : 'generation_failed',
-        `The model could not go on: ${error instanceof Error ? error.message : String(error)}`,
-        memory
-          ? 'Choose a smaller context or a smaller model.'
-          : 'Try again. If it happens again, load the model anew.',
-      );
+      return couldNotGoOn(error);
+    } finally {
+      await this.sequences.giveBack(sequence, broken);
     }
   }
 
-  #fit(request: GenerateRequest, sampling: FullSampling): Result<Prompt> {
-    const size = this.#sequence.contextSize;
-    const tooLong = (tokens: string) =>
-      fail(
-        'prompt_too_long',
-        `The prompt has ${tokens} tokens, but the context holds ${size}.`,
-        'Shorten the text, or load the model with a larger context (--context).',
-      );
-    const essential = request.turns.filter(
-      (turn, index) => turn.role === 'system' || index === request.turns.length - 1,
-    );
-    const lengthOf = (turns: GenerateRequest['turns']) => turns.reduce((sum, turn) => sum + turn.text.length, 0);
-    const limit = size * mostCharactersPerToken;
-    if (lengthOf(request.overflow === 'refuse' ? request.turns : essential) > limit) {
-      return tooLong(`about ${this.#estimateTokens(request.turns)}`);
-    }
-    const render = (turns: GenerateRequest['turns']) => renderPrompt(this.#model, this.#wrapper, historyOf(turns));
-    const room = Math.min(Math.max(1, Math.floor(size * answerShare)), sampling.maxTokens ?? size);
-    const hardLimit = size - 2;
-    if (request.overflow === 'refuse') {
-      const tokens = render(request.turns);
-      return tokens.length > hardLimit
-        ? tooLong(String(tokens.length))
-        : ok({ tokens, dropped: 0, turns: request.turns });
-    }
-    const fit = fitTurns(request.turns, render, (tokens) => tokens.length, Math.min(size - room, hardLimit), hardLimit);
-    if (!fit.fits) return tooLong(String(fit.promptTokens));
-    return ok({ tokens: fit.prompt, dropped: fit.dropped, turns: fit.turns });
-  }
-
-  /** Tokens of a text too long to tokenize in one go, from the density of its beginning. */
-  #estimateTokens(turns: GenerateRequest['turns']): number {
-    const text = turns.map((turn) => turn.text).join('\n');
-    const sample = text.slice(0, 16_384);
-    return Math.round((this.#model.tokenize(sample).length / sample.length) * text.length);
-  }
-
-  async #run(
-    request: GenerateRequest,
-    sampling: FullSampling,
-    prompt: Prompt,
-    hooks: GenerateHooks,
-  ): Promise<GenerateOutcome> {
+  async #run(run: Run): Promise<Result<GenerateOutcome>> {
+    const { prompt, sequence, hooks } = run;
     const started = performance.now();
-    const evaluated = await this.#prefill(prompt.tokens, hooks);
+    const evaluated = await this.#prefill(run);
     const prefilled = performance.now();
-    const meter = this.#sequence.tokenMeter.getState();
+    const meter = sequence.tokenMeter.getState();
     let first: number | null = null;
-    let stopReason: StopReason = 'stopped';
+    let end: Result<AnswerEnd> = ok('stopped');
     if (!hooks.signal.aborted) {
-      stopReason = await this.#decode(request, sampling, prompt, {
-        ...hooks,
-        onPart: (part, tokens) => {
-          first ??= performance.now();
-          hooks.onPart(part, tokens);
-        },
+      end = await this.#decode(run, (part, tokens) => {
+        first ??= performance.now();
+        hooks.onPart(part, tokens);
       });
     }
+    if (!end.ok) return end;
     const ended = performance.now();
-    const used = this.#sequence.tokenMeter.diff(meter);
+    const used = sequence.tokenMeter.diff(meter);
     const predictedTokens = used.usedOutputTokens;
     const predictedMs = predictedTokens === 0 ? 0 : ended - prefilled;
-    return {
-      stopReason,
+    return ok({
+      stopReason: end.data,
       timings: {
         promptTokens: prompt.tokens.length,
         // The meter books the last prompt token, from which the first answer token comes, as output.
@@ -231,16 +217,15 @@ export class LlamaRuntime {
         predictedMs,
         tokensPerSecond: predictedMs > 0 ? (predictedTokens / predictedMs) * 1000 : null,
       },
-    };
+    });
   }
 
   /**
    * Feeds everything but the last token, one batch per call: a longer call could be neither stopped nor, if it failed,
    * repaired. @returns tokens evaluated.
    */
-  async #prefill(tokens: readonly Token[], hooks: GenerateHooks): Promise<number> {
-    const sequence = this.#sequence;
-    const fed = alignPrompt(sequence, tokens).slice(0, -1);
+  async #prefill({ prompt, sequence, hooks }: Run): Promise<number> {
+    const fed = alignPrompt(sequence, prompt.tokens).slice(0, -1);
     await sequence.adaptStateToTokens(fed, false);
     const begin = sequence.nextTokenIndex;
     const batchSize = this.#context.batchSize;
@@ -257,63 +242,29 @@ export class LlamaRuntime {
     return Math.max(0, sequence.nextTokenIndex - begin);
   }
 
-  async #decode(
-    request: GenerateRequest,
-    sampling: FullSampling,
-    prompt: Prompt,
-    hooks: GenerateHooks,
-  ): Promise<StopReason> {
+  async #decode(run: Run, onPart: GenerateHooks['onPart']): Promise<Result<AnswerEnd>> {
+    const { request, way, sampling, prompt, sequence, hooks } = run;
     hooks.onDecode();
-    const room = this.#sequence.contextSize - prompt.tokens.length - 1;
-    const asked = sampling.maxTokens ?? Number.POSITIVE_INFINITY;
-    const chat = new LlamaChat({
-      contextSequence: this.#sequence,
-      chatWrapper: aligningWrapper(this.#wrapper, this.#sequence),
+    const lastToken = prompt.tokens.at(-1);
+    if (lastToken === undefined) throw new Error('a prompt without tokens');
+    return answer(way, {
+      ...{ model: this.#model, wrapper: this.#wrapper, grammars: this.#grammars },
+      ...{ sequence, sampling, lastToken, turns: prompt.turns, stop: request.stop },
+      bias: tokenBias(this.#model, request.logitBias),
+      room: sequence.contextSize - prompt.tokens.length - 1,
+      signal: hooks.signal,
+      onPart,
     });
-    try {
-      const { metadata } = await chat.generateResponse(historyOf(prompt.turns), {
-        temperature: sampling.temperature,
-        topP: sampling.topP,
-        topK: sampling.topK,
-        minP: sampling.minP,
-        seed: sampling.seed,
-        repeatPenalty: sampling.repeatPenalty === 1 ? false : { penalty: sampling.repeatPenalty },
-        maxTokens: Math.min(room, asked),
-        customStopTriggers: request.stop,
-        signal: hooks.signal,
-        stopOnAbortSignal: true,
-        onResponseChunk: (chunk) => {
-          if (chunk.text === '') return;
-          const kind = chunk.segmentType === 'thought' ? 'thought' : 'text';
-          hooks.onPart({ kind, text: chunk.text }, chunk.tokens.length);
-        },
-      });
-      switch (metadata.stopReason) {
-        case 'abort':
-          return 'stopped';
-        case 'maxTokens':
-          return asked <= room ? 'max_tokens' : 'context_full';
-        case 'customStopTrigger':
-          return 'stop_string';
-        case 'eogToken':
-        case 'stopGenerationTrigger':
-        case 'functionCalls':
-          return 'end';
-      }
-    } catch (error) {
-      // LlamaChat throws the abort reason when nothing was written yet; the sequence is unharmed.
-      if (hooks.signal.aborted) return 'stopped';
-      throw error;
-    } finally {
-      chat.dispose({ disposeSequence: false });
-    }
   }
+}
 
-  /** After a failed evaluation the sequence holds tokens of which llama.cpp knows nothing: start it anew. */
-  async #renewSequence(): Promise<void> {
-    await this.#sequence.dispose();
-    this.#sequence = this.#context.getSequence();
-  }
+function couldNotGoOn(error: unknown) {
+  const memory = error instanceof InsufficientMemoryError;
+  return fail(
+    memory ? 'out_of_memory' : 'generation_failed',
+    `The model could not go on: ${error instanceof Error ? error.message : String(error)}`,
+    memory ? 'Choose a smaller context or a smaller model.' : 'Try again. If it happens again, load the model anew.',
+  );
 }
 
 function kvTypes(type: 'q8_0' | 'q4_0') {

@@ -23,6 +23,8 @@ export function fullSampling(asked: Sampling, card: Sampling, randomSeed: () => 
     topK: asked.topK ?? card.topK ?? fallback.topK,
     minP: asked.minP ?? card.minP ?? fallback.minP,
     repeatPenalty: asked.repeatPenalty ?? card.repeatPenalty ?? fallback.repeatPenalty,
+    frequencyPenalty: asked.frequencyPenalty ?? card.frequencyPenalty ?? 0,
+    presencePenalty: asked.presencePenalty ?? card.presencePenalty ?? 0,
     seed: asked.seed ?? randomSeed(),
     maxTokens: asked.maxTokens ?? null,
   };

@@ -4,6 +4,8 @@ export type EventStreamLimits = {
   /** Bytes that may wait for the reader, beside one event of whatever size. */
   readonly queueBytes: number;
   readonly heartbeatMs: number;
+  /** What a heartbeat writes, as it stands on the wire; a comment when not given. */
+  readonly heartbeat?: string | undefined;
 };
 
 /** A `text/event-stream` reply that never holds more than its limit for a reader that does not keep up. */
@@ -43,8 +45,8 @@ export class EventStream {
   }
 
   /** @returns false when the reader is gone, or was cut off because too much was waiting for it. */
-  send(data: string): boolean {
-    return this.#write(`data: ${data}\n\n`);
+  send(data: string, event?: string): boolean {
+    return this.#write(event === undefined ? `data: ${data}\n\n` : `event: ${event}\ndata: ${data}\n\n`);
   }
 
   comment(text: string): boolean {
@@ -82,7 +84,7 @@ export class EventStream {
   }
 
   #beat(): void {
-    if (this.#quiet) this.comment('waiting');
+    if (this.#quiet) this.#write(this.#limits.heartbeat ?? ': waiting\n\n');
     this.#quiet = true;
   }
 

@@ -2,11 +2,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Logger } from '../base/index.ts';
 import type { Exchange, OriginKind } from './exchange.ts';
+import { RequestCounters } from './request-counters.ts';
 
 /** Follows every open socket and every request on it, so that a client that goes away is noticed at once. */
 export class Exchanges {
   readonly #sockets = new Map<Socket, Set<() => void>>();
   readonly #logger: Logger;
+  /** Of all requests that have ended. */
+  readonly counters = new RequestCounters();
 
   constructor(logger: Logger) {
     this.#logger = logger;
@@ -64,6 +67,7 @@ export class Exchanges {
 
   #log(incoming: IncomingMessage, outgoing: ServerResponse, exchange: Exchange, ms: number): void {
     const aborted = exchange.gone.aborted;
+    this.counters.add(exchange, aborted || !outgoing.headersSent ? 'aborted' : String(outgoing.statusCode), ms);
     const fields = {
       method: incoming.method,
       route: exchange.route,

@@ -1,8 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import { fail, type ErrorCode } from '../contract/index.ts';
 
-/** Which right a route needs and which error shape its callers understand. */
-export type Area = 'api' | 'health' | 'ui' | 'page';
+/**
+ * Which right a route needs and which error shape its callers understand. `messages` is the API in Anthropic's shape,
+ * `control` the part of the API that changes what is loaded.
+ */
+export type Area = 'api' | 'messages' | 'control' | 'health' | 'ui' | 'page';
 
 export type Refusal = {
   readonly status: number;
@@ -43,10 +46,18 @@ export function apiErrorBody(refusal: Refusal) {
   return { error: { message, type: errorType(refusal.status), param: param ?? null, code } };
 }
 
+/** Anthropic's error object. */
+export function messagesErrorBody({ status, message }: Refusal) {
+  return { type: 'error' as const, error: { type: messagesErrorType(status), message } };
+}
+
 function refusalParts(area: Area, refusal: Refusal): { body: string; headers: Record<string, string> } {
   switch (area) {
     case 'api':
+    case 'control':
       return { body: JSON.stringify(apiErrorBody(refusal)), headers: { ...json, ...refusal.headers } };
+    case 'messages':
+      return { body: JSON.stringify(messagesErrorBody(refusal)), headers: { ...json, ...refusal.headers } };
     case 'ui':
       return {
         body: JSON.stringify(fail(contractCode(refusal.status), refusal.message)),
@@ -63,6 +74,16 @@ function errorType(status: number): string {
   if (status === 403) return 'permission_error';
   if (status === 429) return 'rate_limit_error';
   return status >= 500 ? 'server_error' : 'invalid_request_error';
+}
+
+function messagesErrorType(status: number): string {
+  if (status === 401) return 'authentication_error';
+  if (status === 403) return 'permission_error';
+  if (status === 404) return 'not_found_error';
+  if (status === 413) return 'request_too_large';
+  if (status === 429) return 'rate_limit_error';
+  if (status === 503) return 'overloaded_error';
+  return status >= 500 ? 'api_error' : 'invalid_request_error';
 }
 
 function contractCode(status: number): ErrorCode {

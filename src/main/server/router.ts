@@ -3,6 +3,7 @@ import type { Logger } from '../base/index.ts';
 import { sessionHeader } from '../contract/index.ts';
 import { checkBodyHead } from './body.ts';
 import type { Handler, RouteContext, ServerEnv } from './exchange.ts';
+import { isLoopbackPeer } from './hosts.ts';
 import type { PageRights } from './page-rights.ts';
 import { refuse, type Area, type Refusal } from './replies.ts';
 import { sameSecret } from './secrets.ts';
@@ -38,6 +39,8 @@ export function createRouter(routes: readonly Route[], deps: RouterDeps): Hono<S
     app.all(path, wrongMethod(path, same, deps));
   }
   const nowhere: Handler = () => unknownRoute('api');
+  const noMessages: Handler = () => unknownRoute('messages');
+  app.all('/v1/messages/*', guarded({ path: '/v1/messages/*', area: 'messages', handler: noMessages }, deps));
   app.all('/v1', guarded({ path: '/v1/*', area: 'api', handler: nowhere }, deps));
   app.all('/v1/*', guarded({ path: '/v1/*', area: 'api', handler: nowhere }, deps));
   app.all('/ui/*', guarded({ path: '/ui/*', area: 'ui', open: true, handler: () => unknownRoute('ui') }, deps));
@@ -53,7 +56,9 @@ export function createRouter(routes: readonly Route[], deps: RouterDeps): Hono<S
 
 /** Only for the shape of an error: what a path may do is decided at its route. */
 export function areaOfPath(path: string): Area {
-  if (/^\/v1(\/|\?|$)/.test(path)) return 'api';
+  if (/^\/v1\/messages(\/|\?|$)/.test(path)) return 'messages';
+  if (/^\/v1\/(un)?load(\?|$)/.test(path)) return 'control';
+  if (/^\/(v1|metrics|openapi\.json)(\/|\?|$)/.test(path)) return 'api';
   if (/^\/ui\//.test(path)) return 'ui';
   return /^\/health(\?|$)/.test(path) ? 'health' : 'page';
 }
@@ -71,9 +76,8 @@ function guarded(route: Guarded, deps: RouterDeps): Handler {
 /** A listed origin may call the API, and a link followed from another page may open ours. Neither may do more. */
 function forbidden(context: RouteContext, area: Area): Refusal | null {
   const { origin } = context.env.exchange;
-  const allowed =
-    origin === 'listed' ? area === 'api' || area === 'health' : origin === 'navigation' ? area === 'page' : true;
-  if (allowed) return null;
+  if (origin === 'none' || origin === 'ours') return null;
+  if (origin === 'navigation' ? area === 'page' : maySend(area)) return null;
   return { status: 403, code: 'forbidden_origin', message: 'This address does not answer to other web pages.' };
 }
 
@@ -90,14 +94,38 @@ function missingRight(context: RouteContext, route: Guarded, deps: RouterDeps): 
         code: 'session_required',
         message: 'This page has no right (any more). Open the newest link that Dormouse printed, or start it again.',
       };
-    case 'api': {
-      if (deps.apiKey === null) return null;
-      const sent = /^bearer +(\S.*?) *$/i.exec(context.req.header('authorization') ?? '')?.[1];
-      if (sent !== undefined && sameSecret(sent, deps.apiKey)) return null;
-      const message = 'This server needs its API key, sent as "Authorization: Bearer KEY".';
-      return { status: 401, code: 'invalid_api_key', message, headers: { 'www-authenticate': 'Bearer' } };
-    }
+    case 'control':
+      if (deps.rights.holds(context.req.header(sessionHeader))) return null;
+      return keyRefusal(context, deps.apiKey) ?? farRefusal(context, deps.apiKey);
+    case 'api':
+    case 'messages':
+      return keyRefusal(context, deps.apiKey);
   }
+}
+
+/** What a listed origin may call. Control is not among it: a page that may chat must not change what is loaded. */
+export function maySend(area: Area): boolean {
+  return area === 'api' || area === 'messages' || area === 'health';
+}
+
+function keyRefusal(context: RouteContext, apiKey: string | null): Refusal | null {
+  if (apiKey === null) return null;
+  const bearer = /^bearer +(\S.*?) *$/i.exec(context.req.header('authorization') ?? '')?.[1];
+  // Anthropic's clients send the key under this name.
+  const sent = bearer ?? context.req.header('x-api-key');
+  if (sent !== undefined && sameSecret(sent, apiKey)) return null;
+  const message = 'This server needs its API key, sent as "Authorization: Bearer KEY" or "x-api-key: KEY".';
+  return { status: 401, code: 'invalid_api_key', message, headers: { 'www-authenticate': 'Bearer' } };
+}
+
+/** Without a key whoever is on this computer may control the server, and nobody else: behind a proxy that is not enough. */
+function farRefusal(context: RouteContext, apiKey: string | null): Refusal | null {
+  if (apiKey !== null || isLoopbackPeer(context.env.incoming.socket.remoteAddress)) return null;
+  return {
+    status: 403,
+    code: 'forbidden',
+    message: 'Without an API key only this computer may load and unload models.',
+  };
 }
 
 function badBodyHead(context: RouteContext, deps: RouterDeps): Refusal | null {

@@ -10,10 +10,15 @@ import { listen } from './listen.ts';
 import { defaultLimits, type Server, type ServerDeps, type ServerLimits } from './options.ts';
 import { PageRights } from './page-rights.ts';
 import { sendRefusal } from './replies.ts';
-import { areaOfPath, createRouter } from './router.ts';
-import { chatRoutes } from './routes/chat-completions.ts';
+import { areaOfPath, createRouter, maySend, type Route } from './router.ts';
+import { answerRoutes } from './routes/answers.ts';
+import { controlRoutes } from './routes/control.ts';
+import { countTokensRoutes } from './routes/count-tokens.ts';
+import { embeddingsRoutes } from './routes/embeddings.ts';
 import { healthRoutes } from './routes/health.ts';
+import { metricsRoutes } from './routes/metrics.ts';
 import { modelRoutes } from './routes/models.ts';
+import { openApiRoutes } from './routes/openapi.ts';
 import { pageHandler, securityHeaders } from './routes/page.ts';
 import { statusRoutes } from './routes/status.ts';
 import { uiRoutes } from './routes/ui.ts';
@@ -48,6 +53,7 @@ export function createServer(deps: ServerDeps): Server {
   return {
     async start(): Promise<Result<{ url: string; port: number }>> {
       if (!isLoopbackHost(options.host) && options.apiKey === null) return keyRequired(options.host);
+      if (options.apiKey !== null && !isUsableKey(options.apiKey)) return keyUnusable();
       const port = await listen(server, options.host, options.port);
       if (!port.ok) return port;
       server.on('error', (error: NodeJS.ErrnoException) => logger.error('Server error', { code: error.code }));
@@ -73,22 +79,8 @@ function createHandler(
   exchanges: Exchanges,
   createLink: () => string,
 ): (incoming: IncomingMessage, outgoing: ServerResponse) => void {
-  const { options, logger, dispatcher, models, completions, ladder } = deps;
-  const routes = [
-    ...healthRoutes(options.version),
-    ...uiRoutes({
-      dispatcher,
-      rights,
-      limits,
-      host: options.host,
-      ownerToken: options.ownerToken,
-      createLink,
-      secondStart: options.secondStart,
-    }),
-    ...modelRoutes(models, Date.now()),
-    ...statusRoutes(models, ladder, options.version),
-    ...chatRoutes({ models, completions, limits, logger, random }),
-  ];
+  const { options, logger } = deps;
+  const routes = createRoutes(deps, limits, random, rights, exchanges, createLink);
   const page = pageHandler(options.rendererFolder);
   const app = createRouter(routes, { rights, apiKey: options.apiKey, bodyBytes: limits.bodyBytes, logger, page });
   const admit = createAdmission(options);
@@ -126,9 +118,40 @@ function createHandler(
   };
 }
 
+function createRoutes(
+  { options, logger, dispatcher, models, completions, ladder }: ServerDeps,
+  limits: ServerLimits,
+  random: (bytes: number) => Uint8Array,
+  rights: PageRights,
+  exchanges: Exchanges,
+  createLink: () => string,
+): readonly Route[] {
+  const answerDeps = { models, completions, limits, logger, random };
+  return [
+    ...healthRoutes(options.version),
+    ...uiRoutes({
+      dispatcher,
+      rights,
+      limits,
+      host: options.host,
+      ownerToken: options.ownerToken,
+      createLink,
+      secondStart: options.secondStart,
+    }),
+    ...modelRoutes(models, Date.now()),
+    ...statusRoutes(models, ladder, options.version),
+    ...metricsRoutes({ models, ladder, counters: exchanges.counters, version: options.version }),
+    ...openApiRoutes(options.version),
+    ...answerRoutes(answerDeps),
+    ...embeddingsRoutes(answerDeps),
+    ...countTokensRoutes(answerDeps),
+    ...controlRoutes({ models, limits, host: options.host }),
+  ];
+}
+
 function answerPreflight(incoming: IncomingMessage, outgoing: ServerResponse, origin: string): void {
   const area = areaOfPath(incoming.url ?? '');
-  if (area !== 'api' && area !== 'health') {
+  if (!maySend(area)) {
     const message = 'This address does not answer to other web pages.';
     return sendRefusal(outgoing, area, { status: 403, code: 'forbidden_origin', message });
   }
@@ -165,5 +188,18 @@ function keyRequired(host: string): Result<never> {
     'api_key_required',
     `Listening on ${JSON.stringify(host)} lets other computers in, so an API key is required.`,
     'Set one with --api-key or DORMOUSE_API_KEY, or use --host 127.0.0.1.',
+  );
+}
+
+/** Whether a key can be sent in a header, as it stands: visible ASCII, spaces only inside. */
+function isUsableKey(key: string): boolean {
+  return /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(key);
+}
+
+function keyUnusable(): Result<never> {
+  return fail(
+    'invalid_input',
+    'The API key cannot be sent as it stands: it may hold ASCII letters, digits and signs only, and no line end.',
+    'Choose another one with --api-key or DORMOUSE_API_KEY; a file read with $(cat FILE) comes without its line end.',
   );
 }

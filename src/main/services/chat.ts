@@ -25,7 +25,7 @@ const modelTries = 3;
 type RunningAnswer = { readonly streamId: string; readonly stopped: AbortController; readonly ended: Promise<void> };
 
 export type ConversationsDependencies = {
-  readonly engine: AnsweringEngine;
+  readonly engine: Pick<AnsweringEngine, 'status' | 'generate' | 'stop' | 'on'>;
   readonly models: Pick<ModelService, 'load' | 'cancelLoad' | 'pathOf' | 'hibernated'>;
   readonly files: ConversationFiles;
   readonly flags: FlagValues;
@@ -250,7 +250,8 @@ export class Conversations implements ChatService {
       });
     });
     const off = this.#deps.engine.on((event) => {
-      if (event.type !== 'part' || event.generationId !== streamId) return;
+      // Without tools there are no calls.
+      if (event.type !== 'part' || event.generationId !== streamId || event.part.kind === 'tool_call') return;
       writer.push(event.part);
       this.#events.emit({ type: 'stream.part', streamId, part: event.part });
     });
@@ -290,9 +291,12 @@ export class Conversations implements ChatService {
       }
       const running = this.#deps.engine.generate({
         id: streamId,
-        turns,
+        prompt: { kind: 'chat', turns },
         sampling,
+        logitBias: new Map(),
         stop: [],
+        output: { kind: 'text' },
+        tools: null,
         overflow: 'drop_oldest',
         modelPath,
       });
@@ -346,7 +350,8 @@ function turnsOf(path: readonly Message[]): ChatTurn[] {
 
 function finished(answer: Message, result: Result<GenerateOutcome>): Message {
   if (!result.ok) return { ...answer, status: 'failed', streamId: null, error: result.error };
-  const { stopReason, timings } = result.data;
+  const { timings } = result.data;
+  const stopReason = result.data.stopReason === 'tool_calls' ? 'end' : result.data.stopReason;
   return { ...answer, status: stopReason === 'stopped' ? 'stopped' : 'done', streamId: null, stopReason, timings };
 }
 

@@ -40,6 +40,20 @@ export interface ModelService {
   lastTimings(): Timings | null;
   /** Models that a request may name. The loaded one comes first. */
   known(): readonly KnownModel[];
+  /** Other names of known models: name to id. */
+  aliases(): ReadonlyMap<string, string>;
+  /** @returns the id of the known model that this id or alias means; null: none. */
+  resolve(name: string): string | null;
+  /** Whether a request may load another known model. */
+  readonly maySwitch: boolean;
+  /**
+   * Makes sure that `id` is loaded and stays so until the returned function is called, where requests may switch;
+   * else lets the request through at once. First come first served: who needs another model waits until all before
+   * it have ended.
+   * @param id null: whatever is loaded then.
+   * @param signal ends the waiting; the request is let through, to find out by itself.
+   */
+  hold(id: string | null, signal: AbortSignal): Promise<Result<() => void>>;
   /** The absolute path that `builtin` or a path means. */
   pathOf(model: string): string;
   /** @param model `builtin` or a path to a GGUF file. On failure the previous model is still loaded. */

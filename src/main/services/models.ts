@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import {
   fail,
+  ok,
   type EngineStatus,
   type FlagValues,
   type ModelInfo,
@@ -10,6 +11,7 @@ import {
 import { modelId, type Engine, type LoadRequest, type PoolStats } from '../engine/index.ts';
 import type { LoadMarker } from '../store/index.ts';
 import type { KnownModel, ModelService, SettingsService } from './interfaces.ts';
+import { ModelSwitch } from './model-switch.ts';
 
 export type EngineModelsDependencies = {
   readonly engine: Engine;
@@ -33,6 +35,8 @@ export class EngineModels implements ModelService {
   #inFirstPrefill = false;
   /** Models that were loaded since start, by id. */
   readonly #known = new Map<string, string>();
+  readonly #aliases = new Map<string, string>();
+  readonly #switch: ModelSwitch | null;
   #hibernated: ModelInfo | null = null;
   /** Number of the last load, and of the last wake among them. */
   #loads = 0;
@@ -44,6 +48,8 @@ export class EngineModels implements ModelService {
     this.#builtinPath = builtinPath;
     this.#settings = settings;
     this.#known.set('builtin', builtinPath);
+    this.#switch = flags['model-switch'] ? new ModelSwitch(this) : null;
+    for (const alias of flags.alias) this.#addAlias(alias);
     this.#marker = marker;
     if (marker !== undefined) this.onStatus(({ state }) => this.#watchFirstToken(state));
   }
@@ -65,6 +71,25 @@ export class EngineModels implements ModelService {
     return [...this.#known]
       .map(([id, path]) => ({ id, path, loaded: id === loaded }))
       .sort((a, b) => Number(b.loaded) - Number(a.loaded));
+  }
+
+  aliases(): ReadonlyMap<string, string> {
+    return new Map([...this.#aliases].filter(([, id]) => this.#known.has(id)));
+  }
+
+  resolve(name: string): string | null {
+    // A model that happens to be called like an alias is what its own name means.
+    if (this.#known.has(name)) return name;
+    const id = this.#aliases.get(name);
+    return id !== undefined && this.#known.has(id) ? id : null;
+  }
+
+  get maySwitch(): boolean {
+    return this.#switch !== null;
+  }
+
+  hold(id: string | null, signal: AbortSignal): Promise<Result<() => void>> {
+    return this.#switch?.hold(id, signal) ?? Promise.resolve(ok(() => undefined));
   }
 
   async load(model: string, { remember } = { remember: true }): Promise<Result<ModelInfo>> {
@@ -139,6 +164,15 @@ export class EngineModels implements ModelService {
     });
   }
 
+  /** @param text `NAME=MODEL`; a model given as a path is known from now on. */
+  #addAlias(text: string): void {
+    const [name = '', ...rest] = text.split('=');
+    const model = rest.join('=');
+    const id = /\.gguf$/i.test(model) ? modelId({ path: resolve(model), builtin: false }) : model;
+    if (id !== model) this.#known.set(id, resolve(model));
+    this.#aliases.set(name, id);
+  }
+
   /** Prefill is where a model's weights are first computed with; once a token has come, they have all been. */
   #watchFirstToken(state: EngineStatus['state']): void {
     const model = this.#unproven;
@@ -167,6 +201,7 @@ function loadRequest(flags: FlagValues, path: string, builtin: boolean): LoadReq
     flashAttention: flags['flash-attention'],
     mmap: flags.mmap === 'on',
     mlock: flags.mlock,
+    sequences: flags.parallel,
     chatFormat: flags['chat-format'],
     pool: {
       on: flags.pool === 'on',

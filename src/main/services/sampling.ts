@@ -8,6 +8,8 @@ export function withFlagDefaults(asked: Sampling, flags: FlagValues): Sampling {
     topK: asked.topK ?? flags['top-k'],
     minP: asked.minP ?? flags['min-p'],
     repeatPenalty: asked.repeatPenalty ?? flags['repeat-penalty'],
+    frequencyPenalty: asked.frequencyPenalty ?? null,
+    presencePenalty: asked.presencePenalty ?? null,
     seed: asked.seed ?? (flags.seed === 'random' ? null : flags.seed),
     maxTokens: asked.maxTokens ?? (flags['max-tokens'] === 'none' ? null : flags['max-tokens']),
   };

@@ -6,8 +6,8 @@ import OpenAI from 'openai';
 import { onTestFinished } from 'vitest';
 import { Emitter, type LogFields, type Logger } from '../../../src/main/base/index.ts';
 import {
-  fail,
   ok,
+  type AppError,
   type AppEvent,
   type Dispatcher,
   type EngineStatus,
@@ -24,6 +24,7 @@ import type {
   Embeddings,
   ModelService,
 } from '../../../src/main/services/interfaces.ts';
+import { ModelSwitch } from '../../../src/main/services/model-switch.ts';
 import { FakeLadder } from '../../support/services.ts';
 import { temporaryFolder } from '../../support/temp-folder.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -58,6 +59,7 @@ const info: ModelInfo = {
   expertsUsed: 2,
   contextTrained: 512,
   contextSize: 512,
+  sequences: 1,
   chatFormat: 'ChatML',
   thinks: false,
 };
@@ -104,8 +106,33 @@ export class FakeModels implements ModelService {
     ];
   }
 
-  async load(): Promise<Result<ModelInfo>> {
-    return fail('internal', 'not in this test');
+  readonly named = new Map([['gpt-4o', 'mini-q8_0']]);
+  maySwitch = false;
+  readonly switched = new ModelSwitch(this);
+  readonly loads: string[] = [];
+  /** Lets a test hold a load, or make it fail. */
+  loading: (model: string) => Promise<Result<ModelInfo>> = (model) => {
+    const known = this.known().find(({ id, path }) => id === model || path === model);
+    return Promise.resolve(ok({ ...info, id: known?.id ?? model, path: model }));
+  };
+
+  aliases() {
+    return this.named;
+  }
+
+  resolve(name: string): string | null {
+    return this.known().find(({ id }) => id === name)?.id ?? this.named.get(name) ?? null;
+  }
+
+  hold(id: string | null, signal: AbortSignal) {
+    return this.maySwitch ? this.switched.hold(id, signal) : Promise.resolve(ok(() => undefined));
+  }
+
+  async load(model: string): Promise<Result<ModelInfo>> {
+    this.loads.push(model);
+    const loaded = await this.loading(model);
+    if (loaded.ok) this.model = loaded.data;
+    return loaded;
   }
 
   cancelLoad(): boolean {
@@ -113,6 +140,7 @@ export class FakeModels implements ModelService {
   }
 
   async unload(): Promise<Result<void>> {
+    this.model = null;
     return ok();
   }
 
@@ -143,6 +171,8 @@ export type Run = {
   readonly request: CompletionRequest;
   readonly signal: AbortSignal;
   readonly part: (text: string, kind?: StreamPart['kind']) => void;
+  /** A piece of a call's arguments. */
+  readonly call: (index: number, name: string, text: string) => void;
   readonly settle: (result: Result<Completion>) => void;
 };
 
@@ -157,19 +187,30 @@ export class FakeCompletions implements CompletionService {
     signal: AbortSignal,
   ): Promise<Result<Completion>> {
     return new Promise((settle) => {
-      const run: Run = { request, signal, settle, part: (text, kind = 'text') => onPart({ kind, text }) };
+      const part: Run['part'] = (text, kind = 'text') => onPart({ kind, text });
+      const call: Run['call'] = (index, name, text) =>
+        onPart({ kind: 'tool_call', index, id: `call_${index}`, name, text });
+      const run: Run = { request, signal, settle, part, call };
       signal.addEventListener('abort', () => settle(ok({ ...finished, end: 'stopped' })));
       this.runs.push(run);
       this.script?.(run);
     });
   }
 
-  countTokens(): Promise<Result<number>> {
-    return Promise.resolve(ok(20));
+  readonly counted: Parameters<CompletionService['countTokens']>[0][] = [];
+  readonly embedded: Parameters<CompletionService['embed']>[0][] = [];
+  /** What counting and embedding fail with; null: they answer. */
+  failing: AppError | null = null;
+
+  async countTokens(request: Parameters<CompletionService['countTokens']>[0]): Promise<Result<number>> {
+    this.counted.push(request);
+    return this.failing === null ? ok(20) : { ok: false, error: this.failing };
   }
 
-  embed(): Promise<Result<Embeddings>> {
-    return Promise.resolve(ok({ vectors: [[1, 0]], promptTokens: 2 }));
+  async embed(request: Parameters<CompletionService['embed']>[0]): Promise<Result<Embeddings>> {
+    this.embedded.push(request);
+    const vectors = request.inputs.map((_, index) => [0.5, 1 - index]);
+    return this.failing === null ? ok({ vectors, promptTokens: 2 }) : { ok: false, error: this.failing };
   }
 
   retryAfterSeconds(): number {

@@ -2,6 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, wri
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { fail, ok } from '../../../src/main/contract/index.ts';
+import type { GenerateRequest } from '../../../src/main/engine/index.ts';
 import { titleOf } from '../../../src/main/services/conversation.ts';
 import { ChatBench } from '../../support/chat-service.ts';
 import { unwrap } from '../../support/engine.ts';
@@ -16,13 +17,15 @@ beforeEach(async () => {
   bench = await ChatBench.open(folder);
 });
 
+const turnsOf = (request: GenerateRequest | undefined) =>
+  request?.prompt.kind === 'chat' ? request.prompt.turns : null;
 const logOf = (id: string) => join(folder, 'conversations', `${id}.jsonl`);
 
 describe('sending', () => {
   it('has the user message on disk before the engine is asked', async () => {
     const { conversationId, userMessage } = unwrap(await bench.chat.send({ text: 'Hello' }));
     expect(readFileSync(logOf(conversationId), 'utf8')).toContain(userMessage.id);
-    expect(bench.engine.requests[0]?.turns).toEqual([{ role: 'user', text: 'Hello' }]);
+    expect(turnsOf(bench.engine.requests[0])).toEqual([{ role: 'user', text: 'Hello' }]);
     expect(bench.events.map((event) => event.type)).toEqual(['conversation.changed', 'message.added', 'message.added']);
   });
 
@@ -41,7 +44,7 @@ describe('sending', () => {
     const { conversationId } = await bench.exchange('One', 'First');
     unwrap(await bench.chat.configure(conversationId, { systemPrompt: 'Be short.' }));
     unwrap(await bench.chat.send({ conversationId, text: 'Two' }));
-    expect(bench.engine.requests[1]?.turns).toEqual([
+    expect(turnsOf(bench.engine.requests[1])).toEqual([
       { role: 'system', text: 'Be short.' },
       { role: 'user', text: 'One' },
       { role: 'assistant', text: 'First' },
@@ -115,7 +118,7 @@ describe('branches', () => {
     const edited = await bench.exchange('Two, better', 'c', first.conversationId, first.answerId);
     expect(edited.userMessage.parentId).toBe(first.answerId);
     const root = await bench.exchange('One, better', 'd', first.conversationId, null);
-    expect(bench.engine.requests.at(-1)?.turns).toEqual([{ role: 'user', text: 'One, better' }]);
+    expect(turnsOf(bench.engine.requests.at(-1))).toEqual([{ role: 'user', text: 'One, better' }]);
     expect(unwrap(await bench.chat.get(first.conversationId)).leafId).toBe(root.answerId);
     expect(unwrap(await bench.chat.select(first.conversationId, second.userMessage.id)).leafId).toBe(second.answerId);
     const again = await ChatBench.open(folder, 'x');
@@ -127,7 +130,7 @@ describe('branches', () => {
     const { conversationId, answerId, userMessage } = await bench.exchange('One', 'First');
     const follow = await bench.exchange('Two', 'Second', conversationId);
     const again = unwrap(await bench.chat.regenerate(conversationId, answerId));
-    expect(bench.engine.requests[2]?.turns).toEqual([{ role: 'user', text: 'One' }]);
+    expect(turnsOf(bench.engine.requests[2])).toEqual([{ role: 'user', text: 'One' }]);
     await bench.engine.end(again.streamId);
     await bench.ended(again.streamId);
     expect((await bench.messages(conversationId)).filter(({ parentId }) => parentId === userMessage.id)).toHaveLength(

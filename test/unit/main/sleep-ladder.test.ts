@@ -49,6 +49,11 @@ class Bench {
       status: () => this.status(),
       on: () => () => undefined,
       generate: ({ id }: { id: string }) => this.#generate(id),
+      countTokens: () => Promise.resolve(this.model === null ? fail('no_model', 'No model is loaded.') : ok(7)),
+      embed: async ({ id }: { id: string }) => {
+        const result = await this.#generate(id);
+        return result.ok ? ok({ vectors: [[1]], promptTokens: 1 }) : result;
+      },
       stop: (id: string) => {
         const answer = this.answers.find((each) => each.id === id);
         answer?.end(outcome);

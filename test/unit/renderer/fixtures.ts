@@ -59,6 +59,7 @@ export const builtinModel: ModelInfo = {
   expertsUsed: 2,
   contextTrained: 1024,
   contextSize: 1024,
+  sequences: 1,
   chatFormat: 'ChatML',
   thinks: false,
 };

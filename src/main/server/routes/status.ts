@@ -2,7 +2,7 @@ import type { LadderService, ModelService } from '../../services/interfaces.ts';
 import type { LadderStatus } from '../../contract/index.ts';
 import { jsonReply } from '../replies.ts';
 import type { Route } from '../router.ts';
-import { llamaTimings } from './chat-reply.ts';
+import { llamaTimings } from '../dialects/usage.ts';
 
 /** `GET /v1/status`: what the engine, its model and its workers do. Fields may be added, none are renamed. */
 export function statusRoutes(
