@@ -1,11 +1,5 @@
 import { Emitter } from '../../src/main/base/index.ts';
-import {
-  ok,
-  type EngineStatus,
-  type ModelInfo,
-  type Result,
-  type Timings,
-} from '../../src/main/contract/index.ts';
+import { ok, type EngineStatus, type ModelInfo, type Result, type Timings } from '../../src/main/contract/index.ts';
 import type {
   AnswerPart,
   EmbedOutcome,

@@ -59,27 +59,47 @@ describe('raw texts', () => {
     const bias = new Map(Array.from({ length: 200 }, (_, token) => [token, -100] as const));
     const biased = await ask(engine, '', { ...more, logitBias: bias });
     expect(biased.text).not.toBe(free.text);
-    expect((await ask(engine, '', { ...more, logitBias: new Map([[-1, 100], [999_999, 100]]) })).text).toBe(free.text);
+    expect(
+      (
+        await ask(engine, '', {
+          ...more,
+          logitBias: new Map([
+            [-1, 100],
+            [999_999, 100],
+          ]),
+        })
+      ).text,
+    ).toBe(free.text);
   });
 });
 
 describe('JSON by grammar', () => {
   const person = {
     type: 'object',
-    properties: { n: { type: 'integer' }, name: { type: 'string' }, tags: { type: 'array', items: { type: 'string' } } },
+    properties: {
+      n: { type: 'integer' },
+      name: { type: 'string' },
+      tags: { type: 'array', items: { type: 'string' } },
+    },
     required: ['n', 'name', 'tags'],
     additionalProperties: false,
   };
 
-  it.each([0, 1.5])('a weak model ends by itself under a schema (bug: a string or list without an end), temperature %d', async (temperature) => {
-    const { text, outcome } = await ask(engine, 'Give me a person.', { ...schemaOf(person), sampling: { temperature, seed: 3 } });
-    expect(outcome.stopReason).toBe('end');
-    const value = JSON.parse(text) as { n: unknown; name: unknown; tags: unknown[] };
-    expect(Object.keys(value)).toEqual(['n', 'name', 'tags']);
-    expect(Number.isInteger(value.n)).toBe(true);
-    expect(typeof value.name).toBe('string');
-    expect(value.tags.every((tag) => typeof tag === 'string')).toBe(true);
-  });
+  it.each([0, 1.5])(
+    'a weak model ends by itself under a schema (bug: a string or list without an end), temperature %d',
+    async (temperature) => {
+      const { text, outcome } = await ask(engine, 'Give me a person.', {
+        ...schemaOf(person),
+        sampling: { temperature, seed: 3 },
+      });
+      expect(outcome.stopReason).toBe('end');
+      const value = JSON.parse(text) as { n: unknown; name: unknown; tags: unknown[] };
+      expect(Object.keys(value)).toEqual(['n', 'name', 'tags']);
+      expect(Number.isInteger(value.n)).toBe(true);
+      expect(typeof value.name).toBe('string');
+      expect(value.tags.every((tag) => typeof tag === 'string')).toBe(true);
+    },
+  );
 
   it('any JSON object, also for a raw text', async () => {
     for (const more of [{}, textPrompt('An object:')]) {
@@ -91,7 +111,10 @@ describe('JSON by grammar', () => {
   });
 
   it('max_tokens cuts it and says so', async () => {
-    const { outcome } = await ask(engine, 'A person.', { ...schemaOf(person), sampling: { temperature: 0, maxTokens: 3 } });
+    const { outcome } = await ask(engine, 'A person.', {
+      ...schemaOf(person),
+      sampling: { temperature: 0, maxTokens: 3 },
+    });
     expect(outcome.stopReason).toBe('max_tokens');
   });
 
@@ -102,7 +125,10 @@ describe('JSON by grammar', () => {
   });
 
   it('refuses what it cannot promise, and goes on', async () => {
-    const recursive = { $defs: { node: { type: 'object', properties: { next: { $ref: '#/$defs/node' } } } }, $ref: '#/$defs/node' };
+    const recursive = {
+      $defs: { node: { type: 'object', properties: { next: { $ref: '#/$defs/node' } } } },
+      $ref: '#/$defs/node',
+    };
     expect(await engine.generate(requestOf('Go.', schemaOf(recursive)))).toMatchObject({
       ok: false,
       error: { code: 'schema_unsupported' },
@@ -117,7 +143,11 @@ const weather: ToolUse['tools'][number] = {
   description: 'Weather of a city',
   parameters: {
     type: 'object',
-    properties: { city: { type: 'string', maxLength: 20 }, unit: { enum: ['celsius', 'fahrenheit'] }, days: { type: 'integer', minimum: 1, maximum: 7 } },
+    properties: {
+      city: { type: 'string', maxLength: 20 },
+      unit: { enum: ['celsius', 'fahrenheit'] },
+      days: { type: 'integer', minimum: 1, maximum: 7 },
+    },
     required: ['city', 'unit', 'days'],
     additionalProperties: false,
   },
@@ -126,24 +156,24 @@ const clock: ToolUse['tools'][number] = { name: 'get', description: null, parame
 const use = (choice: ToolUse['choice'], tools = [weather, clock]): ToolUse => ({ tools, choice, parallel: true });
 
 describe('tools', () => {
-  it.each([[{ name: 'get_weather' }, [weather, clock]], ['required', [weather]]] as const)(
-    'a demanded call (%j) comes with valid arguments, in pieces, under one id',
-    async (choice, tools) => {
-      const request = requestOf('What is the weather in Oslo?', { tools: use(choice, [...tools]) });
-      const { parts, calls, outcome } = await askForParts(request);
-      expect(outcome.stopReason).toBe('tool_calls');
-      expect(parts.every((part) => part.kind === 'tool_call' && part.index === 0)).toBe(true);
-      expect(new Set(parts.map((part) => part.kind === 'tool_call' && part.id)).size).toBe(1);
-      expect(parts.length).toBeGreaterThan(3);
-      expect(calls).toHaveLength(1);
-      expect(calls[0]?.name).toBe('get_weather');
-      expect(calls[0]?.id).toMatch(/^call_/);
-      const { city, unit, days } = JSON.parse(calls[0]?.arguments ?? '') as Record<string, unknown>;
-      expect(typeof city).toBe('string');
-      expect(['celsius', 'fahrenheit']).toContain(unit);
-      expect(Number(days) >= 1 && Number(days) <= 7).toBe(true);
-    },
-  );
+  it.each([
+    [{ name: 'get_weather' }, [weather, clock]],
+    ['required', [weather]],
+  ] as const)('a demanded call (%j) comes with valid arguments, in pieces, under one id', async (choice, tools) => {
+    const request = requestOf('What is the weather in Oslo?', { tools: use(choice, [...tools]) });
+    const { parts, calls, outcome } = await askForParts(request);
+    expect(outcome.stopReason).toBe('tool_calls');
+    expect(parts.every((part) => part.kind === 'tool_call' && part.index === 0)).toBe(true);
+    expect(new Set(parts.map((part) => part.kind === 'tool_call' && part.id)).size).toBe(1);
+    expect(parts.length).toBeGreaterThan(3);
+    expect(calls).toHaveLength(1);
+    expect(calls[0]?.name).toBe('get_weather');
+    expect(calls[0]?.id).toMatch(/^call_/);
+    const { city, unit, days } = JSON.parse(calls[0]?.arguments ?? '') as Record<string, unknown>;
+    expect(typeof city).toBe('string');
+    expect(['celsius', 'fahrenheit']).toContain(unit);
+    expect(Number(days) >= 1 && Number(days) <= 7).toBe(true);
+  });
 
   it('chooses among several, also where one name begins like another; none without parameters has none', async () => {
     const { calls, outcome } = await askForParts(requestOf('What time is it?', { tools: use('required') }));
@@ -165,7 +195,10 @@ describe('tools', () => {
     expect(await count(turns)).toBeGreaterThan(await count(turns.slice(0, 2)));
     const answered = await ask(engine, turns, { tools: use('auto'), sampling: { temperature: 0, maxTokens: 20 } });
     expect(answered.timings.promptTokens).toBe(await count(turns));
-    const orphan = requestOf([{ role: 'user', text: 'Hi' }, { role: 'tool', callId: 'never', text: 'x' }]);
+    const orphan = requestOf([
+      { role: 'user', text: 'Hi' },
+      { role: 'tool', callId: 'never', text: 'x' },
+    ]);
     expect(await engine.generate(orphan)).toMatchObject({ ok: false, error: { code: 'invalid_input' } });
   });
 
@@ -194,7 +227,12 @@ describe('counting and embeddings', () => {
   it('gives vectors of length 1, the same for text and for its tokens, different for different texts', async () => {
     const embed = async (inputs: (string | number[])[]) =>
       unwrap(await engine.embed({ id: 'embedding', inputs, modelPath: null }));
-    const { vectors, promptTokens } = await embed(['The capital of Norway', 'The capital of Norway', 'mouse', [5, 6, 7]]);
+    const { vectors, promptTokens } = await embed([
+      'The capital of Norway',
+      'The capital of Norway',
+      'mouse',
+      [5, 6, 7],
+    ]);
     const [first, second, third, ids] = vectors;
     expect(vectors).toHaveLength(4);
     for (const vector of vectors) expect(Math.hypot(...vector)).toBeCloseTo(1, 5);
@@ -207,7 +245,8 @@ describe('counting and embeddings', () => {
   });
 
   it('refuses inputs that are too long, with both numbers, empty, or no tokens of the model', async () => {
-    const embed = (input: string | number[]) => engine.embed({ id: 'embedding', inputs: ['ok', input], modelPath: null });
+    const embed = (input: string | number[]) =>
+      engine.embed({ id: 'embedding', inputs: ['ok', input], modelPath: null });
     const long = await embed('mouse '.repeat(1100));
     expect(long).toMatchObject({ ok: false, error: { code: 'prompt_too_long' } });
     expect(long.ok ? '' : long.error.message).toMatch(/\d{4} tokens.*1024/);

@@ -18,26 +18,81 @@ async function accepts(schema: object | boolean, room = 100_000): Promise<(text:
 describe('what a schema lets through', () => {
   const cases: [name: string, schema: object | boolean, good: string[], bad: string[]][] = [
     ['integers', { type: 'integer' }, ['0', '-7', '123456'], ['01', '1.5', '-', '1e3', '-0', '""']],
-    ['ranges', { type: 'integer', minimum: -12, maximum: 105 }, ['-12', '-1', '0', '9', '99', '105'], ['-13', '106', '00', '-0']],
+    [
+      'ranges',
+      { type: 'integer', minimum: -12, maximum: 105 },
+      ['-12', '-1', '0', '9', '99', '105'],
+      ['-13', '106', '00', '-0'],
+    ],
     ['open ranges', { type: 'integer', exclusiveMinimum: 0, exclusiveMaximum: 3 }, ['1', '2'], ['0', '3', '-1']],
     ['numbers', { type: 'number' }, ['0', '-1.5', '2e-7'], ['.5', '1.', '+1', 'NaN']],
     ['shares', { type: 'number', minimum: 0, maximum: 1 }, ['0', '1', '0.25'], ['1.1', '-0.1', '2']],
     ['prices', { type: 'number', exclusiveMinimum: 0 }, ['0.5', '1', '12.75'], ['0', '-1', '0.0']],
-    ['strings', { type: 'string', minLength: 1, maxLength: 3 }, ['"a"', '"é🐭\\n"', '"\\""'], ['""', '"abcd"', '"\n"', 'a']],
+    [
+      'strings',
+      { type: 'string', minLength: 1, maxLength: 3 },
+      ['"a"', '"é🐭\\n"', '"\\""'],
+      ['""', '"abcd"', '"\n"', 'a'],
+    ],
     ['long strings', { type: 'string', maxLength: 1000 }, [`"${'x'.repeat(600)}"`], [`"${'x'.repeat(1001)}"`]],
-    ['dates', { type: 'string', format: 'date' }, ['"2026-02-28"', '"2026-12-31"'], ['"2026-02-30"', '"2026-13-01"', '"x"']],
-    ['times', { type: 'string', format: 'date-time' }, ['"2026-01-02T23:59:59Z"'], ['"2026-01-02"', '"2026-01-02T24:00:00Z"']],
-    ['lists', { type: 'array', items: { type: 'integer' }, minItems: 1, maxItems: 3 }, ['[1]', '[1, 2, 3]', '[1,2]'], ['[]', '[1,2,3,4]', '[1,]', '[ 1]']],
-    ['tuples', { type: 'array', prefixItems: [{ const: 'a' }, { type: 'null' }], items: { type: 'boolean' }, maxItems: 3 }, ['["a", null]', '["a", null, true]'], ['["a"]', '["a", null, 1]']],
+    [
+      'dates',
+      { type: 'string', format: 'date' },
+      ['"2026-02-28"', '"2026-12-31"'],
+      ['"2026-02-30"', '"2026-13-01"', '"x"'],
+    ],
+    [
+      'times',
+      { type: 'string', format: 'date-time' },
+      ['"2026-01-02T23:59:59Z"'],
+      ['"2026-01-02"', '"2026-01-02T24:00:00Z"'],
+    ],
+    [
+      'lists',
+      { type: 'array', items: { type: 'integer' }, minItems: 1, maxItems: 3 },
+      ['[1]', '[1, 2, 3]', '[1,2]'],
+      ['[]', '[1,2,3,4]', '[1,]', '[ 1]'],
+    ],
+    [
+      'tuples',
+      { type: 'array', prefixItems: [{ const: 'a' }, { type: 'null' }], items: { type: 'boolean' }, maxItems: 3 },
+      ['["a", null]', '["a", null, true]'],
+      ['["a"]', '["a", null, 1]'],
+    ],
     ['listed values', { enum: ['x"y', 3, null, { a: [1] }] }, ['"x\\"y"', '3', 'null', '{"a":[1]}'], ['"x"', '4']],
     ['types beside values', { type: 'string', enum: ['a', 1] }, ['"a"'], ['1']],
     ['several types', { type: ['string', 'null'], maxLength: 2 }, ['"ab"', 'null'], ['"abc"', '1']],
     ['anyOf', { anyOf: [{ type: 'boolean' }, { const: 1 }] }, ['true', '1'], ['2']],
-    ['references', { $defs: { 'a/b': { type: 'boolean' } }, type: 'object', properties: { x: { $ref: '#/$defs/a~1b' }, y: { $ref: '#/$defs/a~1b' } }, required: ['x', 'y'] }, ['{"x": true, "y":false}'], ['{"x":1,"y":true}', '{"x":true}']],
+    [
+      'references',
+      {
+        $defs: { 'a/b': { type: 'boolean' } },
+        type: 'object',
+        properties: { x: { $ref: '#/$defs/a~1b' }, y: { $ref: '#/$defs/a~1b' } },
+        required: ['x', 'y'],
+      },
+      ['{"x": true, "y":false}'],
+      ['{"x":1,"y":true}', '{"x":true}'],
+    ],
     ['nothing inside', { type: 'object', properties: {}, additionalProperties: false }, ['{}'], ['{"a":1}', '{ }']],
-    ['maps', { type: 'object', additionalProperties: { type: 'integer' } }, ['{}', '{"a": 1, "b": 2}'], ['{"a":"b"}', '{"a":1,}']],
+    [
+      'maps',
+      { type: 'object', additionalProperties: { type: 'integer' } },
+      ['{}', '{"a": 1, "b": 2}'],
+      ['{"a":"b"}', '{"a":1,}'],
+    ],
     ['anything', true, ['1', '{"a": [1, {"b": null}]}', '"x"'], ['', '{', 'x']],
-    ['kinds told apart', { oneOf: [{ type: 'object', properties: { k: { const: 'a' } }, required: ['k'] }, { type: 'object', properties: { k: { const: 'b' }, n: { type: 'integer' } }, required: ['k', 'n'] }] }, ['{"k": "a"}', '{"k": "b", "n": 1}'], ['{"k":"b"}', '{"k":"c"}']],
+    [
+      'kinds told apart',
+      {
+        oneOf: [
+          { type: 'object', properties: { k: { const: 'a' } }, required: ['k'] },
+          { type: 'object', properties: { k: { const: 'b' }, n: { type: 'integer' } }, required: ['k', 'n'] },
+        ],
+      },
+      ['{"k": "a"}', '{"k": "b", "n": 1}'],
+      ['{"k":"b"}', '{"k":"c"}'],
+    ],
   ];
   it.each(cases)('%s', async (_name, schema, good, bad) => {
     const matches = await accepts(schema);
@@ -78,7 +133,11 @@ describe('what a schema lets through', () => {
         const value = { [text]: text };
         const matches = await accepts({ const: value });
         expect(matches(JSON.stringify(value))).toBe(true);
-        expect((await accepts({ type: 'object', properties: { [text]: { const: 1 } }, required: [text] }))(JSON.stringify({ [text]: 1 }))).toBe(true);
+        expect(
+          (await accepts({ type: 'object', properties: { [text]: { const: 1 } }, required: [text] }))(
+            JSON.stringify({ [text]: 1 }),
+          ),
+        ).toBe(true);
       }),
       { numRuns: 40 },
     );
@@ -86,8 +145,12 @@ describe('what a schema lets through', () => {
 });
 
 describe('what is refused', () => {
-  const loop = { $defs: { a: { type: 'array', items: { $ref: '#/$defs/b' } }, b: { anyOf: [{ $ref: '#/$defs/a' }] } }, $ref: '#/$defs/a' };
-  const deep = (levels: number): object => (levels === 0 ? { type: 'null' } : { type: 'array', items: deep(levels - 1) });
+  const loop = {
+    $defs: { a: { type: 'array', items: { $ref: '#/$defs/b' } }, b: { anyOf: [{ $ref: '#/$defs/a' }] } },
+    $ref: '#/$defs/a',
+  };
+  const deep = (levels: number): object =>
+    levels === 0 ? { type: 'null' } : { type: 'array', items: deep(levels - 1) };
   const refused: [string, unknown][] = [
     ['recursion over two references', loop],
     ['recursion to the root', { type: 'object', properties: { self: { $ref: '#' } } }],
@@ -110,7 +173,10 @@ describe('what is refused', () => {
     ['too many values', { enum: Array.from({ length: 50_000 }, (_, index) => `value ${index}`) }],
   ];
   it.each(refused)('%s', (_name, schema) => {
-    expect(jsonSchemaGrammar(schema as never, 1000)).toMatchObject({ ok: false, error: { code: 'schema_unsupported' } });
+    expect(jsonSchemaGrammar(schema as never, 1000)).toMatchObject({
+      ok: false,
+      error: { code: 'schema_unsupported' },
+    });
   });
 
   it('references that double at every level stay small (bug: a short schema that makes an endless grammar)', async () => {

@@ -25,7 +25,9 @@ describe('several answers at a time', () => {
       if (event.type === 'status') states.add(event.status.state);
       else if (!begun.includes(event.generationId)) begun.push(event.generationId);
     });
-    const requests = Array.from({ length: 24 }, (_, index) => requestOf(`Say ${index}`, { id: `n${index}`, ...echo(`number ${index}`) }));
+    const requests = Array.from({ length: 24 }, (_, index) =>
+      requestOf(`Say ${index}`, { id: `n${index}`, ...echo(`number ${index}`) }),
+    );
     const texts = new Map<string, string>();
     const offText = engine.on((event) => {
       if (event.type === 'part') texts.set(event.generationId, (texts.get(event.generationId) ?? '') + event.part.text);
