@@ -10,6 +10,7 @@ import { ChatBench } from '../support/chat-service.ts';
 import { DesktopBench } from '../support/desktop-bench.ts';
 import { unwrap } from '../support/engine.ts';
 import { loadPreload } from '../support/preload.ts';
+import { realServerServices } from '../support/server-services.ts';
 import { FakeLadder, FakeTelemetry } from '../support/services.ts';
 import { temporaryFolder } from '../support/temp-folder.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -28,7 +29,12 @@ async function overHttp(): Promise<Pair> {
   const facts = { version: '1', shell: 'browser', logFile: '', dataFolder: '', serverUrl: '', notices: [] } as const;
   const notices = new Emitter<string>();
   const ladder = new FakeLadder();
+  const services = await realServerServices(temporaryFolder(), chat.settings, { flags: { port: 0 } });
+  const { control, exchanges, remotes } = services;
   const router = new Router({
+    control,
+    exchanges,
+    remotes,
     chat: chat.chat,
     models: chat.models,
     settings: chat.settings,
@@ -52,9 +58,12 @@ async function overHttp(): Promise<Pair> {
     completions: new FakeCompletions(),
     ladder,
     logger: silentLogger,
+    onExchange: exchanges.add,
     options: { ...options, version: '1', rendererFolder: temporaryFolder() },
   });
-  const { url } = unwrap(await server.start());
+  services.serve(server);
+  unwrap(await control.begin());
+  const url = control.url() ?? '';
   const stored = new Map<string, string>();
   const abort = new AbortController();
   const bridge = new HttpBridge({

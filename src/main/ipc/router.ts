@@ -12,8 +12,11 @@ import {
 import type {
   ChatEvent,
   ChatService,
+  ExchangeLog,
   LadderService,
   ModelService,
+  RemotesService,
+  ServerControlService,
   SettingsService,
   TelemetryService,
 } from '../services/index.ts';
@@ -26,6 +29,9 @@ export type RouterDependencies = {
   readonly settings: SettingsService;
   readonly telemetry: TelemetryService;
   readonly ladder: LadderService;
+  readonly control: ServerControlService;
+  readonly exchanges: ExchangeLog;
+  readonly remotes: RemotesService;
   readonly appInfo: () => AppInfo;
   /** Subscribes to what a person should know although nobody asked. */
   readonly onNotice: (listener: (text: string) => void) => () => void;
@@ -42,18 +48,21 @@ export class Router implements Dispatcher {
   readonly #unsubscribe: readonly (() => void)[];
 
   constructor(deps: RouterDependencies) {
-    const { chat, models, settings, telemetry, ladder, appInfo, onNotice, logger } = deps;
+    const { chat, models, settings, telemetry, ladder, control, exchanges, remotes, onNotice, logger } = deps;
     this.#logger = logger;
     this.#ladder = ladder;
     this.#events = new Emitter((error) => logger.error('event listener failed', { error: String(error) }));
     this.#streams = new StreamHub((event) => this.#events.emit(event));
     const pages = () => this.#events.size;
-    this.#handlers = createHandlers({ chat, models, settings, telemetry, pages, streams: this.#streams, appInfo });
+    this.#handlers = createHandlers({ ...deps, pages, streams: this.#streams });
     this.#unsubscribe = [
       chat.on((event) => this.#forward(event)),
       onNotice((text) => this.#events.emit({ type: 'notice', text })),
       settings.on((value) => this.#events.emit({ type: 'settings.changed', settings: value })),
       telemetry.on((event) => this.#events.emit(event)),
+      control.on((status) => this.#events.emit({ type: 'server.changed', status })),
+      exchanges.on((event) => this.#events.emit(event)),
+      remotes.on((all) => this.#events.emit({ type: 'remotes.changed', remotes: all })),
       ladder.on((status) => this.#events.emit({ type: 'ladder.changed', ladder: status })),
       models.onStatus((status) => this.#events.emit({ type: 'engine.status', status })),
     ];

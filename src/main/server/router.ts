@@ -19,7 +19,9 @@ export type Route = {
 
 export type RouterDeps = {
   readonly rights: PageRights;
-  readonly apiKey: string | null;
+  readonly apiKey: () => string | null;
+  /** Whether programs are answered now. */
+  readonly answering: () => boolean;
   readonly bodyBytes: number;
   readonly logger: Logger;
   /** Answers GET requests that no route takes. */
@@ -63,7 +65,11 @@ type Guarded = Pick<Route, 'path' | 'area' | 'open' | 'handler'>;
 function guarded(route: Guarded, deps: RouterDeps): Handler {
   return (context) => {
     context.env.exchange.route = route.path;
-    const refusal = forbidden(context, route.area) ?? missingRight(context, route, deps) ?? badBodyHead(context, deps);
+    const refusal =
+      forbidden(context, route.area) ??
+      missingRight(context, route, deps) ??
+      switchedOff(route.area, deps) ??
+      badBodyHead(context, deps);
     return refusal === null ? route.handler(context) : refuse(route.area, refusal);
   };
 }
@@ -91,13 +97,20 @@ function missingRight(context: RouteContext, route: Guarded, deps: RouterDeps): 
         message: 'This page has no right (any more). Open the newest link that Dormouse printed, or start it again.',
       };
     case 'api': {
-      if (deps.apiKey === null) return null;
+      const key = deps.apiKey();
+      if (key === null) return null;
       const sent = /^bearer +(\S.*?) *$/i.exec(context.req.header('authorization') ?? '')?.[1];
-      if (sent !== undefined && sameSecret(sent, deps.apiKey)) return null;
+      if (sent !== undefined && sameSecret(sent, key)) return null;
       const message = 'This server needs its API key, sent as "Authorization: Bearer KEY".';
       return { status: 401, code: 'invalid_api_key', message, headers: { 'www-authenticate': 'Bearer' } };
     }
   }
+}
+
+function switchedOff(area: Area, deps: RouterDeps): Refusal | null {
+  if (area !== 'api' || deps.answering()) return null;
+  const message = 'The server of this Dormouse is switched off. Its Server page switches it on.';
+  return { status: 503, code: 'server_off', message };
 }
 
 function badBodyHead(context: RouteContext, deps: RouterDeps): Refusal | null {

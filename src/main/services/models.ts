@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import {
   fail,
+  remotePrefix,
   type EngineStatus,
   type FlagValues,
   type ModelInfo,
@@ -17,6 +18,8 @@ export type EngineModelsDependencies = {
   /** Path of the model that `builtin` means. */
   readonly builtinPath: string;
   readonly settings: SettingsService;
+  /** Models of remote engines, which a request may name as well. */
+  readonly remoteModels?: () => readonly KnownModel[];
   /** Stands while native code may kill the process. */
   readonly marker?: Pick<LoadMarker, 'beginLoad' | 'beginFirstToken' | 'end'>;
 };
@@ -27,6 +30,7 @@ export class EngineModels implements ModelService {
   readonly #flags: FlagValues;
   readonly #builtinPath: string;
   readonly #settings: SettingsService;
+  readonly #remoteModels: () => readonly KnownModel[];
   readonly #marker: EngineModelsDependencies['marker'];
   /** The loaded model, until its first token has come: `builtin` or a path. */
   #unproven: string | null = null;
@@ -38,7 +42,8 @@ export class EngineModels implements ModelService {
   #loads = 0;
   #wakes = 0;
 
-  constructor({ engine, flags, builtinPath, settings, marker }: EngineModelsDependencies) {
+  constructor({ engine, flags, builtinPath, settings, remoteModels, marker }: EngineModelsDependencies) {
+    this.#remoteModels = remoteModels ?? (() => []);
     this.#engine = engine;
     this.#flags = flags;
     this.#builtinPath = builtinPath;
@@ -62,9 +67,8 @@ export class EngineModels implements ModelService {
 
   known(): readonly KnownModel[] {
     const loaded = this.#engine.status().model?.id;
-    return [...this.#known]
-      .map(([id, path]) => ({ id, path, loaded: id === loaded }))
-      .sort((a, b) => Number(b.loaded) - Number(a.loaded));
+    const local = [...this.#known].map(([id, path]) => ({ id, path, loaded: id === loaded }));
+    return [...local.sort((a, b) => Number(b.loaded) - Number(a.loaded)), ...this.#remoteModels()];
   }
 
   async load(model: string, { remember } = { remember: true }): Promise<Result<ModelInfo>> {
@@ -86,6 +90,7 @@ export class EngineModels implements ModelService {
   }
 
   pathOf(model: string): string {
+    if (model.startsWith(remotePrefix)) return model;
     return model === 'builtin' ? this.#builtinPath : resolve(model);
   }
 

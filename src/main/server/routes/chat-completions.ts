@@ -9,7 +9,7 @@ import { alreadySent, apiErrorBody, jsonReply, refuse, type Refusal } from '../r
 import type { Route } from '../router.ts';
 import { closingChunks, deltaChunk, failureRefusal, partDelta, wholeReply, type ReplyHead } from './chat-reply.ts';
 import { parseChatRequest, type ChatRequest } from './chat-request.ts';
-import { unknownModel } from './models.ts';
+import { isRemoteModel, unknownModel } from './models.ts';
 
 export type ChatDeps = {
   readonly models: ModelService;
@@ -46,6 +46,7 @@ type Choice = { readonly ok: true; readonly id: string } | { readonly ok: false;
 
 /** An API call never changes what is loaded: that is for the person at the screen to decide. */
 function chooseModel(models: ModelService, wanted: string | null): Choice {
+  if (wanted !== null && isRemoteModel(models, wanted)) return { ok: true, id: wanted };
   const { state, model: loaded } = models.status();
   // A hibernated model is woken by the request itself.
   const model = loaded ?? models.hibernated();
@@ -110,7 +111,12 @@ async function complete(
 ): Promise<Result<Completion>> {
   const { gone, fields } = context.env.exchange;
   const { turns, sampling, stop } = request;
-  const rest = { logitBias: new Map(), output: { kind: 'text' as const }, tools: null, model: null };
+  const rest = {
+    logitBias: new Map(),
+    output: { kind: 'text' as const },
+    tools: null,
+    model: isRemoteModel(deps.models, request.model) ? request.model : null,
+  };
   try {
     const result = await deps.completions.complete(
       { prompt: { kind: 'chat', turns }, sampling, stop, ...rest },

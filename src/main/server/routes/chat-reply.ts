@@ -1,6 +1,7 @@
 import type { AppError, ErrorCode, Timings } from '../../contract/index.ts';
 import type { AnswerPart, Completion } from '../../services/interfaces.ts';
 import type { Refusal } from '../replies.ts';
+import { remoteFailures } from './remote-failures.ts';
 
 /** What every piece of one answer repeats. */
 export type ReplyHead = { readonly id: string; readonly created: number; readonly model: string };
@@ -96,10 +97,17 @@ const knownFailures: Partial<
   model_load_failed: { status: 503, code: 'model_load_failed' },
   out_of_memory: { status: 503, code: 'out_of_memory' },
   engine_closed: { status: 503, code: 'engine_closed' },
+  ...remoteFailures,
 };
 
 /** An error value of the service as a reply of the API. */
 export function failureRefusal(error: AppError): Refusal {
   const known = knownFailures[error.code] ?? { status: 500, code: error.code };
-  return { ...known, message: error.hint === undefined ? error.message : `${error.message} ${error.hint}` };
+  const message = error.hint === undefined ? error.message : `${error.message} ${error.hint}`;
+  const { retryAfterSeconds } = error;
+  return {
+    ...known,
+    message,
+    ...(retryAfterSeconds === undefined ? {} : { headers: { 'retry-after': String(retryAfterSeconds) } }),
+  };
 }

@@ -1,3 +1,4 @@
+import { remotePrefix } from '../../contract/index.ts';
 import type { ModelService } from '../../services/interfaces.ts';
 import { jsonReply, refuse, type Refusal } from '../replies.ts';
 import type { Route } from '../router.ts';
@@ -14,7 +15,8 @@ export function modelRoutes(models: ModelService, startedAt: number): readonly R
     },
     {
       method: 'GET',
-      path: '/v1/models/:id',
+      // Names of remote models hold slashes.
+      path: '/v1/models/:id{.+}',
       area: 'api',
       handler: (context) => {
         const id = context.req.param('id') ?? '';
@@ -23,6 +25,11 @@ export function modelRoutes(models: ModelService, startedAt: number): readonly R
       },
     },
   ];
+}
+
+/** Whether a request's `model` is answered by a remote engine: then the local one, and what it has loaded, does not matter. */
+export function isRemoteModel(models: Pick<ModelService, 'known'>, model: string | null): boolean {
+  return model !== null && models.known().some(({ id, path }) => id === model && path.startsWith(remotePrefix));
 }
 
 export function unknownModel(id: string): Refusal {
