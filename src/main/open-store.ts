@@ -1,6 +1,5 @@
 import { join } from 'node:path';
-import { z } from 'zod';
-import { remoteSchema, type FlagValues } from './contract/index.ts';
+import { keptRemotesSchema, type FlagValues } from './contract/index.ts';
 import type { KeptRemote } from './services/index.ts';
 import {
   ConversationFiles,
@@ -32,7 +31,7 @@ export async function openStore({ flags, dataFolder, cipher }: StoreOptions, onN
   const secrets = await SecretsFile.open({ path: join(path, 'keys.json'), cipher: cipher ?? (() => null), ...common });
   const remotes = await JsonFile.open<readonly KeptRemote[]>({
     ...{ path: join(path, 'remotes.json'), title: 'The list of remote engines', empty: [], ...common },
-    schema: z.array(remoteSchema.omit({ hasKey: true })),
+    schema: keptRemotesSchema,
   });
   return { log, settings, files, marker, secrets, remotes };
 }

@@ -10,6 +10,7 @@ import { ChatBench } from '../support/chat-service.ts';
 import { DesktopBench } from '../support/desktop-bench.ts';
 import { unwrap } from '../support/engine.ts';
 import { loadPreload } from '../support/preload.ts';
+import { ScriptedRemote } from '../support/scripted-remote.ts';
 import { realServerServices } from '../support/server-services.ts';
 import { FakeLadder, FakeTelemetry } from '../support/services.ts';
 import { temporaryFolder } from '../support/temp-folder.ts';
@@ -31,6 +32,7 @@ async function overHttp(): Promise<Pair> {
   const ladder = new FakeLadder();
   const services = await realServerServices(temporaryFolder(), chat.settings, { flags: { port: 0 } });
   const { control, exchanges, remotes } = services;
+  chat.remoteModels = () => remotes.knownModels();
   const router = new Router({
     control,
     exchanges,
@@ -163,6 +165,27 @@ describe.each([
     chat.engine.part(streamId, { kind: 'text', text: 'Once' });
     expect(unwrap(await bridge.request('chat.stop', { streamId }))).toEqual({ stopped: true });
     expect(await chat.ended(streamId)).toMatchObject({ status: 'stopped', text: 'Once' });
+  });
+
+  it('controls the server and remote engines, and tells all pages (bug: a second page shows the old address)', async () => {
+    const { bridge, events, shell } = await opened(make);
+    const before = unwrap(await bridge.request('server.status', {}));
+    expect(before).toMatchObject({ on: true, pageOverServer: shell === 'browser', apiKey: 'none' });
+    expect(unwrap(await bridge.request('server.stop', {}))).toMatchObject({ on: false });
+    expect(unwrap(await bridge.request('server.start', {}))).toMatchObject({ on: true });
+    const refused = await bridge.request('server.configure', { host: '0.0.0.0' });
+    expect(refused).toMatchObject({ ok: false, error: { code: 'api_key_required' } });
+    const { key } = unwrap(await bridge.request('server.generateKey', {}));
+    expect(unwrap(await bridge.request('server.key', {}))).toEqual({ key });
+    const baseUrl = (await ScriptedRemote.start()).url;
+    const added = unwrap(await bridge.request('remotes.add', { name: 'box', baseUrl, key: 'sesame' }));
+    const { models } = unwrap(await bridge.request('models.list', {}));
+    expect(models.filter(({ remote }) => remote).map(({ id }) => id)).toEqual(['box/big', 'box/org/small']);
+    unwrap(await bridge.request('remotes.remove', { id: added.id }));
+    await waitFor('all events', () => events.filter(({ type }) => type === 'remotes.changed').length === 2);
+    const told = events.flatMap((event) => (event.type === 'server.changed' ? [event.status.on] : []));
+    expect(told).toEqual([false, true, true, true]);
+    expect(JSON.stringify(events)).not.toMatch(new RegExp(`sesame|${key ?? ''}`));
   });
 
   it('tells every listener until it leaves (bug: a page that was left still hears)', async () => {

@@ -89,6 +89,7 @@ export class DesktopBench {
       ...(cipher === undefined ? {} : { cipher }),
     });
     serve(this.server);
+    this.chat.remoteModels = () => remotes.knownModels();
     const forPages = { chat, models, settings, telemetry, ladder, control, exchanges, remotes };
     const router = new Router({ ...forPages, appInfo, onNotice, logger: silentLogger });
     onTestFinished(() => dataFolder.release());

@@ -1,7 +1,12 @@
 import { join } from 'node:path';
-import { z } from 'zod';
 import { silentLogger } from '../../src/main/base/index.ts';
-import { defaultFlagValues, ok, remoteSchema, type FlagName, type FlagValues } from '../../src/main/contract/index.ts';
+import {
+  defaultFlagValues,
+  ok,
+  keptRemotesSchema,
+  type FlagName,
+  type FlagValues,
+} from '../../src/main/contract/index.ts';
 import { serverServices } from '../../src/main/server-services.ts';
 import type { ControlledServer, KeptRemote } from '../../src/main/services/index.ts';
 import { JsonFile, SecretsFile, type SecretCipher, type SettingsFile } from '../../src/main/store/index.ts';
@@ -21,7 +26,7 @@ export async function realServerServices(folder: string, settings: SettingsFile,
   const secrets = await SecretsFile.open({ path: join(folder, 'keys.json'), cipher, ...common });
   const remotes = await JsonFile.open<readonly KeptRemote[]>({
     ...{ path: join(folder, 'remotes.json'), title: 'Remotes', empty: [], ...common },
-    schema: z.array(remoteSchema.omit({ hasKey: true })),
+    schema: keptRemotesSchema,
   });
   const flags: FlagValues = { ...defaultFlagValues, ...changes.flags };
   const options = { flags, given: new Set(changes.given ?? []), shell: changes.shell ?? 'browser' };

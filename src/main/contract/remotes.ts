@@ -28,6 +28,9 @@ export const remoteSchema = z.object({
 });
 export type Remote = z.infer<typeof remoteSchema>;
 
+/** What is kept of them; keys are kept apart. */
+export const keptRemotesSchema = z.array(remoteSchema.omit({ hasKey: true }));
+
 export const remoteInputSchema = z
   .object({ name: remoteNameSchema, baseUrl: baseUrlSchema, key: remoteKeySchema.nullable() })
   .strict();
