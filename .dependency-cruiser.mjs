@@ -28,6 +28,13 @@ const rows = [
     may: [face('base'), face('contract'), npm('node-llama-cpp')],
     node: true,
   },
+  {
+    row: 'remote',
+    from: '^src/main/remote/',
+    may: [face('base'), face('contract')],
+    types: [face('engine')],
+    node: true,
+  },
   { row: 'telemetry', from: '^src/main/telemetry/', may: [face('base'), face('contract')], node: true },
   {
     row: 'store',
@@ -38,7 +45,7 @@ const rows = [
   {
     row: 'services',
     from: '^src/main/services/',
-    may: [face('base'), face('contract'), face('(?:engine|store|telemetry)')],
+    may: [face('base'), face('contract'), face('(?:engine|remote|store|telemetry)')],
     node: true,
   },
   {

@@ -1,26 +1,36 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { Emitter, systemClock, type Logger } from './base/index.ts';
-import type { AppError, AppInfo, Dispatcher, FlagValues, Result, SecondStart } from './contract/index.ts';
+import type { AppError, AppInfo, Dispatcher, FlagName, FlagValues, Result, SecondStart } from './contract/index.ts';
 import { addonPath, LlamaEngine, loadExpertPoolAddon } from './engine/index.ts';
 import { Router } from './ipc/index.ts';
 import { SecondStarts } from './second-starts.ts';
 import { createServer } from './server/index.ts';
+import { serverServices } from './server-services.ts';
 import {
   Conversations,
   EngineCompletions,
   EngineModels,
   EngineTelemetry,
   RequestGate,
+  RoutedCompletions,
+  RoutedEngine,
   SleepLadder,
+  type Remotes,
+  type ServerControl,
   type SettingsService,
 } from './services/index.ts';
 import { loadFirstModel } from './first-model.ts';
-import { ConversationFiles, LoadMarker, openLogFile, SettingsFile, type DataFolder } from './store/index.ts';
+import { openStore, type Store } from './open-store.ts';
+import type { DataFolder, SecretCipher } from './store/index.ts';
 import { coreReader, Gpus, gpuSources, memoryReader, processCpuTime, RequestMarks } from './telemetry/index.ts';
 
 export type AppOptions = {
   readonly flags: FlagValues;
+  /** Flags that were given, as opposed to defaults. */
+  readonly given: ReadonlySet<FlagName>;
+  /** The system's key store; absent, or null when asked: keys are kept in a file. */
+  readonly cipher?: () => SecretCipher | null;
   readonly shell: AppInfo['shell'];
   readonly version: string;
   /** Folder that holds `assets`. */
@@ -39,8 +49,10 @@ export type App = {
   /** What a page of any transport asks. */
   readonly dispatcher: Dispatcher;
   readonly settings: SettingsService;
-  /** null while nothing listens. */
-  serverUrl(): string | null;
+  /** Whether programs are answered, and the address for this computer: null while nothing listens. */
+  server(): { readonly on: boolean; readonly url: string | null };
+  /** Calls when the server listens elsewhere than before. */
+  onMoved(listener: () => void): void;
   /** Tells every page what a person should know. */
   notify(text: string): void;
   /** Calls when another process of the same user wants this one to be seen. Only a shell with a window can. */
@@ -53,7 +65,7 @@ export type App = {
    * Listens, then loads the model in the background: the page shows the progress. A window works without the server,
    * so that there a port that is taken is only told.
    */
-  start(): Promise<Result<{ url: string; port: number }>>;
+  start(): Promise<Result<unknown>>;
   /** A fresh one-time link for a page. */
   createLink(): string;
   /** Ends every answer, of chats and of the API, and keeps what there is. @returns how many there were. */
@@ -68,17 +80,24 @@ export async function createApp(options: AppOptions): Promise<App> {
   const notices = new Notices(options.notices);
   const store = await openStore(options, notices.add);
   const { logger, path: logFile } = store.log;
-  const services = createServices(options, store, notices.add);
+  const { remotes, control, exchanges, serve } = serverServices(options, store);
+  const services = createServices(options, store, remotes, notices.add);
   const { engine, models, completions, chat, ladder, telemetry } = services;
-  let serverUrl = '';
   const second = new SecondStarts(models, notices.add);
   const facts = { version, shell, logFile, dataFolder: dataFolder.path };
-  const appInfo = () => ({ ...facts, serverUrl, notices: [...notices.all] });
+  const appInfo = () => ({ ...facts, serverUrl: control.url() ?? '', notices: [...notices.all] });
   const { settings, files } = store;
-  const onNotice = (hear: (text: string) => void) => notices.on(hear);
-  const router = new Router({ chat, models, settings, telemetry, ladder, appInfo, onNotice, logger });
-  const common = { models, completions, ladder, logger };
+  const forPages = { chat, models, settings, telemetry, ladder, control, exchanges, remotes };
+  const router = new Router({ ...forPages, appInfo, onNotice: (hear) => notices.on(hear), logger });
+  const common = { models, completions, ladder, logger, onExchange: exchanges.add };
   const server = createServer({ dispatcher: router, ...common, options: serverOptions(options, second.hear) });
+  serve(server);
+  const moved = new Emitter<void>();
+  let published = Promise.resolve();
+  followAddress(control, (url) => {
+    published = publish(dataFolder, url, logger);
+    if (url !== null) moved.emit();
+  });
 
   return {
     logger,
@@ -89,20 +108,19 @@ export async function createApp(options: AppOptions): Promise<App> {
     },
     dispatcher: router,
     settings,
-    serverUrl: () => serverUrl || null,
+    server: () => ({ on: control.status().on, url: control.url() }),
+    onMoved: (listener) => void moved.on(listener),
     notify: notices.add,
     onShow: (listener) => void second.shown.on(listener),
     secondStart: second.hear,
     createLink: () => server.createLink(),
     stopAnswers: () => services.gate.stopAll(),
     async start() {
-      const started = await server.start();
+      const started = await control.begin();
       if (!started.ok && shell === 'browser') return started;
-      if (started.ok) {
-        serverUrl = started.data.url;
-        await publish(dataFolder, serverUrl, logger);
-      } else notices.add(withoutServer(started.error));
-      logger.info('started', { version, shell, url: serverUrl });
+      if (!started.ok) notices.add(withoutServer(started.error));
+      await published;
+      logger.info('started', { version, shell, url: control.url() });
       void loadFirstModel({ models, settings, left: store.marker.left, onNotice: notices.add });
       return started;
     },
@@ -112,7 +130,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       await server.close();
       await engine.close();
       await chat.close();
-      await Promise.all([files.close(), settings.close()]);
+      await Promise.all([files.close(), settings.close(), store.secrets.close(), store.remotes.close()]);
       router.close();
       await dataFolder.release();
       logger.info('closed');
@@ -120,7 +138,17 @@ export async function createApp(options: AppOptions): Promise<App> {
   };
 }
 
-async function publish(dataFolder: DataFolder, url: string, logger: Logger): Promise<void> {
+/** @param moved hears the address for this computer whenever it has changed; null: nothing listens. */
+function followAddress(control: ServerControl, moved: (url: string | null) => void): void {
+  let known: string | null = null;
+  control.on(() => {
+    const url = control.url();
+    if (url !== known) moved(url);
+    known = url;
+  });
+}
+
+async function publish(dataFolder: DataFolder, url: string | null, logger: Logger): Promise<void> {
   try {
     await dataFolder.publish(url);
   } catch (error) {
@@ -147,19 +175,10 @@ class Notices {
   }
 }
 
-async function openStore({ flags, dataFolder }: AppOptions, onNotice: (text: string) => void) {
-  const { path, ensureOwner } = dataFolder;
-  const log = openLogFile(path, flags['log-level'], onNotice);
-  const common = { logger: log.logger, onNotice, ensureOwner };
-  const settings = await SettingsFile.open({ path: join(path, 'settings.json'), ...common });
-  const files = await ConversationFiles.open({ folder: join(path, 'conversations'), now: Date.now, ...common });
-  const marker = await LoadMarker.open({ path: join(path, 'loading.json'), ...common });
-  return { log, settings, files, marker };
-}
-
 function createServices(
   { flags, appFolder }: AppOptions,
-  store: Awaited<ReturnType<typeof openStore>>,
+  store: Store,
+  remotes: Remotes,
   onNotice: (text: string) => void,
 ) {
   const { settings, files, marker } = store;
@@ -170,15 +189,18 @@ function createServices(
   const promptCache = flags['prompt-cache'] === 'off' ? null : flags['prompt-cache'];
   const engine = new LlamaEngine({ logger, middleware, promptCache });
   const builtinPath = join(appFolder, 'assets', 'models', 'dormouse-mini.gguf');
-  const models = new EngineModels({ engine, flags, builtinPath, settings, marker });
+  const remoteModels = () => remotes.knownModels();
+  const models = new EngineModels({ engine, flags, builtinPath, settings, remoteModels, marker });
   const clock = systemClock;
   const idleUnloadMinutes = flags['idle-unload'] === 'off' ? null : flags['idle-unload'];
   const ladder = new SleepLadder({ models, idleUnloadMinutes, clock, logger });
   const marks = new RequestMarks(clock);
   const gate = new RequestGate({ engine, ladder, marks, clock });
   const common = { flags, createId: randomUUID };
-  const completions = new EngineCompletions({ ...common, models, engine: gate.engineFor('api') });
-  const chat = new Conversations({ ...common, engine: gate.engineFor('chat'), models, files, logger, now: Date.now });
+  const local = new EngineCompletions({ ...common, models, engine: gate.engineFor('api') });
+  const completions = new RoutedCompletions(local, remotes);
+  const routed = new RoutedEngine(gate.engineFor('chat'), remotes);
+  const chat = new Conversations({ ...common, engine: routed, models, files, logger, now: Date.now });
   const telemetry = new EngineTelemetry({
     ...{ engine, ladder, marks, clock, logger, mapped: flags.mmap === 'on' },
     machine: {

@@ -11,7 +11,12 @@ import {
 } from './contract/index.ts';
 
 export type Arguments =
-  | { readonly kind: 'run'; readonly flags: FlagValues }
+  | {
+      readonly kind: 'run';
+      readonly flags: FlagValues;
+      /** What the command line or the environment has set, as opposed to defaults. */
+      readonly given: ReadonlySet<FlagName>;
+    }
   | { readonly kind: 'help'; readonly text: string }
   | { readonly kind: 'version' }
   /** Exit code 2. Every message names the flag, the value and what is allowed. */
@@ -34,7 +39,10 @@ export function readArguments(argv: readonly string[], environment: NodeJS.Proce
   if (given.has('help')) return { kind: 'help', text: helpText() };
   if (given.has('version')) return { kind: 'version' };
   for (const [name, texts] of given) messages.push(...readFlag(name, texts, values));
-  return messages.length > 0 ? { kind: 'error', messages } : { kind: 'run', flags: values as FlagValues };
+  if (messages.length > 0) return { kind: 'error', messages };
+  const named = Object.entries(fromEnvironment).flatMap(([name, variable]) => (environment[variable] ? [name] : []));
+  const set = new Set([...given.keys(), ...named] as FlagName[]);
+  return { kind: 'run', flags: values as FlagValues, given: set };
 }
 
 /** Groups the arguments by flag. A switch has the value null. */

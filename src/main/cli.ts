@@ -30,14 +30,15 @@ async function main(): Promise<void> {
     case 'run':
       break;
   }
-  const { flags } = parsed;
+  const { flags, given } = parsed;
   const path = flags['data-dir'] ?? defaultDataFolder();
   const notices: string[] = [];
   const opened = await DataFolder.open(path, (notice) => notices.push(notice));
   if (!opened.ok) return goToRunning(opened.owner, flags, path);
   const rendererFolder = join(appFolder, 'build', 'app', 'renderer');
   const dataFolder = opened.folder;
-  const app = await createApp({ flags, shell: 'browser', version, appFolder, rendererFolder, dataFolder, notices });
+  const paths = { appFolder, rendererFolder, dataFolder };
+  const app = await createApp({ flags, given, shell: 'browser', version, ...paths, notices });
   endWithSignals(app);
   const started = await app.start();
   if (!started.ok) {
@@ -52,7 +53,11 @@ async function main(): Promise<void> {
   print(
     `Dormouse ${version} runs ${shown ? 'in your browser' : 'here; open this link in a browser within a minute'}: ${shown ? app.createLink() : link}`,
   );
-  print(`API for your tools: ${started.data.url}/v1   Log: ${app.logFile}`);
+  const { on, url } = app.server();
+  print(
+    `${on ? `API for your tools: ${url ?? ''}/v1` : 'API for your tools: off (Server page)'}   Log: ${app.logFile}`,
+  );
+  app.onMoved(() => print(`Dormouse listens elsewhere now; its page, within a minute: ${app.createLink()}`));
   offerLinks(app);
 }
 
@@ -81,7 +86,8 @@ async function goToRunning(holder: DataFolderOwner, flags: FlagValues, dataFolde
         : `${where}. Open this link within a minute: ${answer.link}${loads}`,
     );
   }
-  const address = owner.url === null ? 'It is still starting.' : `It answers at ${owner.url}.`;
+  const address =
+    owner.url === null ? 'It is still starting, or its server is switched off.' : `It answers at ${owner.url}.`;
   if (loads !== '') return print(`${where}. ${address}${loads}`);
   process.stderr.write(
     `dormouse: ${where}. ${address} Use that one, end it first, or choose another folder with --data-dir.\n`,

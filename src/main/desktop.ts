@@ -15,6 +15,7 @@ import {
   hasTrayHost,
   isAppUrl,
   registerAppScheme,
+  secretCipher,
   secureAllContents,
   setLoginEntry,
   shellWords,
@@ -56,7 +57,7 @@ export async function prepareDesktop(options: DesktopOptions): Promise<PreparedD
   reportErrors(electron, proc);
   const parsed = readArguments(ownArguments(proc), proc.env);
   if (parsed.kind !== 'run') return refuse(electron, parsed.kind === 'error' ? parsed.messages : []);
-  const { flags } = parsed;
+  const { flags, given } = parsed;
   const path = flags['data-dir'] ?? defaultDataFolder(proc.platform, proc.env);
   const model = flags.model === null ? null : askedModel(flags.model, proc.cwd());
   if (!(await isFirst(electron, path, { model, show: !flags.serve && !flags.hidden }))) return leave(electron);
@@ -72,6 +73,8 @@ export async function prepareDesktop(options: DesktopOptions): Promise<PreparedD
   secureAllContents(electron);
   const app = await createApp({
     flags: { ...flags, model },
+    given,
+    cipher: () => secretCipher(electron, proc.platform),
     shell: 'desktop',
     version,
     // Native code cannot open what lies inside the archive.
@@ -102,7 +105,7 @@ export async function runDesktop({ electron, appFolder, version, app, flags, pro
     electron,
     dispatcher: app.dispatcher,
     settings: app.settings,
-    serverUrl: () => app.serverUrl(),
+    server: () => app.server(),
     notify: (text) => app.notify(text),
     logger: app.logger,
     platform,

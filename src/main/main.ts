@@ -10,6 +10,7 @@ import {
   powerMonitor,
   powerSaveBlocker,
   protocol,
+  safeStorage,
   screen,
   shell,
   Tray,
@@ -22,7 +23,7 @@ import { prepareDesktop, runDesktop } from './desktop.ts';
 // The desktop entry: hands the real Electron to `desktop.ts`. Built to build/app/main/main.js.
 const electron = {
   ...{ app, BrowserWindow, clipboard, dialog, globalShortcut, ipcMain, Menu, Notification },
-  ...{ powerMonitor, powerSaveBlocker, protocol, screen, shell, Tray },
+  ...{ powerMonitor, powerSaveBlocker, protocol, safeStorage, screen, shell, Tray },
 };
 const appFolder = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..');
 

@@ -13,6 +13,7 @@ const state = new AppState({
   bridge: createBridge(),
   schedule: (paint) => requestAnimationFrame(paint),
   now: () => Date.now(),
+  goTo: (url) => location.assign(url),
   remembered: {
     read: () => sessionStorage.getItem(openChatKey),
     write: (id) => (id === null ? sessionStorage.removeItem(openChatKey) : sessionStorage.setItem(openChatKey, id)),

@@ -25,7 +25,7 @@ export function readView(): Partial<ViewState> {
   try {
     const value = JSON.parse(sessionStorage.getItem(viewKey) ?? '{}') as Partial<ViewState>;
     return {
-      ...(value.page === 'monitor' ? { page: value.page } : {}),
+      ...(value.page === 'monitor' || value.page === 'server' ? { page: value.page } : {}),
       ...(typeof value.panelOpen === 'boolean' ? { panelOpen: value.panelOpen } : {}),
     };
   } catch {

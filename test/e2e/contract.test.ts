@@ -10,6 +10,8 @@ import { ChatBench } from '../support/chat-service.ts';
 import { DesktopBench } from '../support/desktop-bench.ts';
 import { unwrap } from '../support/engine.ts';
 import { loadPreload } from '../support/preload.ts';
+import { ScriptedRemote } from '../support/scripted-remote.ts';
+import { realServerServices } from '../support/server-services.ts';
 import { FakeLadder, FakeTelemetry } from '../support/services.ts';
 import { temporaryFolder } from '../support/temp-folder.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -28,7 +30,13 @@ async function overHttp(): Promise<Pair> {
   const facts = { version: '1', shell: 'browser', logFile: '', dataFolder: '', serverUrl: '', notices: [] } as const;
   const notices = new Emitter<string>();
   const ladder = new FakeLadder();
+  const services = await realServerServices(temporaryFolder(), chat.settings, { flags: { port: 0 } });
+  const { control, exchanges, remotes } = services;
+  chat.remoteModels = () => remotes.knownModels();
   const router = new Router({
+    control,
+    exchanges,
+    remotes,
     chat: chat.chat,
     models: chat.models,
     settings: chat.settings,
@@ -52,9 +60,12 @@ async function overHttp(): Promise<Pair> {
     completions: new FakeCompletions(),
     ladder,
     logger: silentLogger,
+    onExchange: exchanges.add,
     options: { ...options, version: '1', rendererFolder: temporaryFolder() },
   });
-  const { url } = unwrap(await server.start());
+  services.serve(server);
+  unwrap(await control.begin());
+  const url = control.url() ?? '';
   const stored = new Map<string, string>();
   const abort = new AbortController();
   const bridge = new HttpBridge({
@@ -154,6 +165,27 @@ describe.each([
     chat.engine.part(streamId, { kind: 'text', text: 'Once' });
     expect(unwrap(await bridge.request('chat.stop', { streamId }))).toEqual({ stopped: true });
     expect(await chat.ended(streamId)).toMatchObject({ status: 'stopped', text: 'Once' });
+  });
+
+  it('controls the server and remote engines, and tells all pages (bug: a second page shows the old address)', async () => {
+    const { bridge, events, shell } = await opened(make);
+    const before = unwrap(await bridge.request('server.status', {}));
+    expect(before).toMatchObject({ on: true, pageOverServer: shell === 'browser', apiKey: 'none' });
+    expect(unwrap(await bridge.request('server.stop', {}))).toMatchObject({ on: false });
+    expect(unwrap(await bridge.request('server.start', {}))).toMatchObject({ on: true });
+    const refused = await bridge.request('server.configure', { host: '0.0.0.0' });
+    expect(refused).toMatchObject({ ok: false, error: { code: 'api_key_required' } });
+    const { key } = unwrap(await bridge.request('server.generateKey', {}));
+    expect(unwrap(await bridge.request('server.key', {}))).toEqual({ key });
+    const baseUrl = (await ScriptedRemote.start()).url;
+    const added = unwrap(await bridge.request('remotes.add', { name: 'box', baseUrl, key: 'sesame' }));
+    const { models } = unwrap(await bridge.request('models.list', {}));
+    expect(models.filter(({ remote }) => remote).map(({ id }) => id)).toEqual(['box/big', 'box/org/small']);
+    unwrap(await bridge.request('remotes.remove', { id: added.id }));
+    await waitFor('all events', () => events.filter(({ type }) => type === 'remotes.changed').length === 2);
+    const told = events.flatMap((event) => (event.type === 'server.changed' ? [event.status.on] : []));
+    expect(told).toEqual([false, true, true, true]);
+    expect(JSON.stringify(events)).not.toMatch(new RegExp(`sesame|${key ?? ''}`));
   });
 
   it('tells every listener until it leaves (bug: a page that was left still hears)', async () => {

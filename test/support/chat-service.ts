@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { silentLogger, type Logger } from '../../src/main/base/index.ts';
 import { defaultFlagValues, ok, type Message } from '../../src/main/contract/index.ts';
-import { Conversations, EngineModels, type ChatEvent } from '../../src/main/services/index.ts';
+import { Conversations, EngineModels, type ChatEvent, type KnownModel } from '../../src/main/services/index.ts';
 import { ConversationFiles, SettingsFile } from '../../src/main/store/index.ts';
 import { unwrap } from './engine.ts';
 import { ScriptedEngine } from './scripted-engine.ts';
@@ -14,6 +14,8 @@ export class ChatBench {
   readonly notices: string[] = [];
   readonly chat: Conversations;
   readonly models: EngineModels;
+  /** Models of remote engines, when a test has some. */
+  remoteModels: () => readonly KnownModel[] = () => [];
   readonly settings: SettingsFile;
   readonly files: ConversationFiles;
 
@@ -29,7 +31,8 @@ export class ChatBench {
     this.notices = notices;
     const { engine } = this;
     const flags = defaultFlagValues;
-    this.models = new EngineModels({ engine, flags, builtinPath: '/builtin.gguf', settings });
+    const remoteModels = () => this.remoteModels();
+    this.models = new EngineModels({ engine, flags, builtinPath: '/builtin.gguf', settings, remoteModels });
     let id = 0;
     let now = 1000;
     this.chat = new Conversations({

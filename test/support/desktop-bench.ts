@@ -11,6 +11,7 @@ import { ChatBench } from './chat-service.ts';
 import { unwrap } from './engine.ts';
 import { FakeElectron } from './fake-electron.ts';
 import { FakeLadder, FakeTelemetry } from './services.ts';
+import { FakeServer, realServerServices } from './server-services.ts';
 import { temporaryFolder } from './temp-folder.ts';
 
 export type DesktopBenchOptions = {
@@ -32,6 +33,7 @@ export class DesktopBench {
   readonly notices: string[] = [];
   /** Models that other processes asked for. */
   readonly wishes: unknown[] = [];
+  readonly server = new FakeServer();
   now = 1_000_000;
   closed = 0;
   readonly ladder = new FakeLadder();
@@ -72,7 +74,7 @@ export class DesktopBench {
     return bench;
   }
 
-  async #createApp({ dataFolder, notices, version, flags }: AppOptions): Promise<App> {
+  async #createApp({ dataFolder, notices, version, flags, given, cipher }: AppOptions): Promise<App> {
     this.chat = await ChatBench.open(this.folder);
     const { chat, models, settings, engine } = this.chat;
     const told = new Emitter<string>();
@@ -87,15 +89,22 @@ export class DesktopBench {
     let passed = 0;
     // So much time between any two events that none is held back.
     const clock = { ...systemClock, elapsed: () => (passed += 1000) };
-    const logger = silentLogger;
-    const router = new Router({ chat, models, settings, telemetry, ladder, appInfo, onNotice, logger, clock });
+    const { control, exchanges, remotes, serve } = await realServerServices(this.folder, settings, {
+      ...{ shell: 'desktop', flags, given: [...given] },
+      ...(cipher === undefined ? {} : { cipher }),
+    });
+    serve(this.server);
+    this.chat.remoteModels = () => remotes.knownModels();
+    const forPages = { chat, models, settings, telemetry, ladder, control, exchanges, remotes, clock };
+    const router = new Router({ ...forPages, appInfo, onNotice, logger: silentLogger });
     onTestFinished(() => dataFolder.release());
     this.app = {
       logger: silentLogger,
       logFile: '',
       dispatcher: router,
       settings,
-      serverUrl: () => 'http://127.0.0.1:8089',
+      server: () => ({ on: control.status().on, url: control.url() }),
+      onMoved: () => undefined,
       notify: (text) => told.emit(text),
       onShow: (listener) => void shown.on(listener),
       secondStart: (wish) => {
@@ -106,7 +115,7 @@ export class DesktopBench {
       onNotice: (listener) => void told.on(listener),
       start: async () => {
         if (flags.model !== null) await models.load(flags.model);
-        return { ok: true, data: { url: 'http://127.0.0.1:8089', port: 8089 } };
+        return control.begin();
       },
       createLink: () => '',
       stopAnswers: () => engine.requests.filter(({ id }) => engine.stop(id)).length,

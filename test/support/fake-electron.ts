@@ -283,6 +283,8 @@ export class FakeElectron {
   readonly powerMonitor = new EventEmitter();
   displays: { readonly workArea: Bounds }[] = [{ workArea: { x: 0, y: 0, width: 1920, height: 1080 } }];
   clipboardText = '';
+  /** Whether the system has a key store. */
+  keyring = false;
   chosenFiles: string[] = [];
   appMenu: FakeMenu | null = null;
   lastMenu: FakeMenu | null = null;
@@ -364,6 +366,12 @@ export class FakeElectron {
           ),
         showOpenDialog: async () => ({ canceled: fake.chosenFiles.length === 0, filePaths: fake.chosenFiles }),
         showErrorBox: (title: string, text: string) => void fake.boxes.push({ title, text }),
+      },
+      safeStorage: {
+        isEncryptionAvailable: () => fake.keyring,
+        getSelectedStorageBackend: () => (fake.keyring ? 'gnome_libsecret' : 'basic_text'),
+        encryptString: (text: string) => Buffer.from([...text].reverse().join('')),
+        decryptString: (sealed: Buffer) => [...sealed.toString()].reverse().join(''),
       },
       clipboard: { writeText: (text: string) => void (fake.clipboardText = text) },
       globalShortcut: {

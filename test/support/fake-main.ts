@@ -95,6 +95,8 @@ export function injectMain(texts: readonly string[]): void {
       gpuReason: null,
       leaseMs: 30_000,
     }),
+    'server.status': () => null,
+    'remotes.list': () => ({ remotes: [] }),
     'conversation.get': get,
     'chat.send': send,
     'stream.attach': ({ streamId }: { streamId: string }) => ({

@@ -1,6 +1,7 @@
 export * from './clock.ts';
 export * from './emitter.ts';
 export * from './folders.ts';
+export * from './hosts.ts';
 export * from './logger.ts';
 export * from './page-headers.ts';
 export * from './paced.ts';
@@ -8,3 +9,4 @@ export * from './serial-queue.ts';
 export * from './slot-queue.ts';
 export * from './static-files.ts';
 export * from './within-time.ts';
+export { ownAddresses, placeOf } from './network.ts';

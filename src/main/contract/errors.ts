@@ -45,6 +45,16 @@ export const errorCodes = [
   'port_forbidden',
   'address_invalid',
   'api_key_required',
+  /** The engine behind a remote address: cannot be reached, refuses the key, has no such model, is busy, refuses, breaks. */
+  'remote_unreachable',
+  'remote_timeout',
+  'remote_unauthorized',
+  'remote_model_not_found',
+  'remote_busy',
+  'remote_refused',
+  'remote_failed',
+  'remote_not_found',
+  'remote_invalid',
 ] as const;
 
 export const errorCodeSchema = z.enum(errorCodes);
@@ -55,6 +65,8 @@ export const appErrorSchema = z.object({
   code: errorCodeSchema,
   message: z.string(),
   hint: z.string().optional(),
+  /** When the other side said so: seconds after which to try again. */
+  retryAfterSeconds: z.number().optional(),
 });
 export type AppError = z.infer<typeof appErrorSchema>;
 

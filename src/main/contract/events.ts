@@ -1,5 +1,7 @@
 import type { ConversationOptions, ConversationSummary, Message, StreamPart } from './chat.ts';
 import type { EngineStatus } from './engine.ts';
+import type { Remote } from './remotes.ts';
+import type { ExchangeEntry, ServerStatus } from './server.ts';
 import type { Settings } from './settings.ts';
 import type { LadderStatus, RequestMark, TelemetrySample } from './telemetry.ts';
 
@@ -23,7 +25,14 @@ export type AppEvent =
   | { readonly type: 'telemetry.mark'; readonly mark: RequestMark }
   | { readonly type: 'ladder.changed'; readonly ladder: LadderStatus }
   /** The window's menu or the tray asks the page to go somewhere. */
-  | { readonly type: 'navigate'; readonly to: 'new-chat' | 'monitor' }
+  | { readonly type: 'navigate'; readonly to: 'new-chat' | 'monitor' | 'server' }
+  | { readonly type: 'server.changed'; readonly status: ServerStatus }
+  /** Only to a page that came through the server: it answers under another port now. `link` is for this page, once. */
+  | { readonly type: 'server.moved'; readonly link: string; readonly forwarded: boolean }
+  /** An exchange with a program has begun or ended; only told while somebody watches. */
+  | { readonly type: 'server.exchange'; readonly entry: ExchangeEntry }
+  | { readonly type: 'server.logCleared' }
+  | { readonly type: 'remotes.changed'; readonly remotes: readonly Remote[] }
   | { readonly type: 'settings.changed'; readonly settings: Settings }
   | { readonly type: 'message.added'; readonly message: Message; readonly leafId: string }
   | { readonly type: 'leaf.changed'; readonly conversationId: string; readonly leafId: string }

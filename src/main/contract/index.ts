@@ -5,6 +5,8 @@ export * from './errors.ts';
 export * from './events.ts';
 export * from './flags.ts';
 export * from './http.ts';
+export * from './remotes.ts';
 export * from './requests.ts';
+export * from './server.ts';
 export * from './settings.ts';
 export * from './telemetry.ts';

@@ -9,13 +9,22 @@ import {
   streamSnapshotSchema,
 } from './chat.ts';
 import { engineStatusSchema, modelInfoSchema } from './engine.ts';
+import { remoteChangeSchema, remoteInputSchema, remoteSchema } from './remotes.ts';
+import { apiKeySchema, exchangeHistorySchema, listenHostSchema, serverStatusSchema } from './server.ts';
 import { settingsSchema } from './settings.ts';
 import { telemetryHistorySchema } from './telemetry.ts';
 
 const nothing = z.object({}).strict();
 
 /** Settings that main remembers by itself. */
-const keptByMain = { lastModel: true, trayNoticeShown: true, window: true } as const;
+const keptByMain = {
+  lastModel: true,
+  trayNoticeShown: true,
+  window: true,
+  serverOn: true,
+  serverHost: true,
+  serverPort: true,
+} as const;
 
 export const appInfoSchema = z.object({
   version: z.string(),
@@ -52,8 +61,40 @@ export const requests = {
   'telemetry.spinDemo': { input: nothing, output: z.object({ endsAt: z.number() }) },
   'models.list': {
     input: nothing,
-    output: z.object({ models: z.array(z.object({ id: z.string(), path: z.string(), loaded: z.boolean() })) }),
+    output: z.object({
+      models: z.array(z.object({ id: z.string(), path: z.string(), loaded: z.boolean(), remote: z.boolean() })),
+    }),
   },
+  'server.status': { input: nothing, output: serverStatusSchema },
+  /** Programs are answered from now on, and after the next start. */
+  'server.start': { input: nothing, output: serverStatusSchema },
+  /** Programs are no longer answered; what runs is ended. A page that came through the server stays. */
+  'server.stop': { input: nothing, output: serverStatusSchema },
+  /** Moves the server. When it cannot have the new address, the old one stays and the error says why. */
+  'server.configure': {
+    input: z
+      .object({ host: listenHostSchema.optional(), port: z.number().int().min(0).max(65535).optional() })
+      .strict(),
+    output: serverStatusSchema,
+  },
+  /** The API key itself, for the person at the screen; null: none is needed. */
+  'server.key': { input: nothing, output: z.object({ key: z.string().nullable() }) },
+  /** null takes it away, which is refused while others than this computer can reach the server. */
+  'server.setKey': { input: z.object({ key: apiKeySchema.nullable() }).strict(), output: serverStatusSchema },
+  /** A fresh key from random bytes takes the place of the old one. */
+  'server.generateKey': { input: nothing, output: z.object({ key: z.string() }) },
+  /** Exchanges so far, and new ones as events for the time of a lease. */
+  'server.watchLog': { input: nothing, output: exchangeHistorySchema },
+  'server.unwatchLog': { input: nothing, output: z.object({}) },
+  'server.clearLog': { input: nothing, output: z.object({}) },
+  'remotes.list': { input: nothing, output: z.object({ remotes: z.array(remoteSchema) }) },
+  /** Asks it for its models first: what does not answer is not added. */
+  'remotes.add': { input: remoteInputSchema, output: remoteSchema },
+  /** What is given changes, after a test as above where the address or key is among it. */
+  'remotes.change': { input: remoteChangeSchema, output: remoteSchema },
+  /** Asks it for its models anew. */
+  'remotes.test': { input: z.object({ id: idSchema }).strict(), output: remoteSchema },
+  'remotes.remove': { input: z.object({ id: idSchema }).strict(), output: z.object({}) },
   'settings.get': { input: nothing, output: settingsSchema },
   /** Changes what is given, keeps the rest. What main remembers by itself cannot be set. */
   'settings.set': { input: settingsSchema.omit(keptByMain).partial().strict(), output: settingsSchema },

@@ -26,6 +26,11 @@ export const settingsSchema = z.object({
   globalShortcut: z.string().min(1).max(100).nullable(),
   /** Start in the tray when the person logs in; null: never chosen, so that the system's own list is left alone. */
   startAtLogin: z.boolean().nullable(),
+  /** Whether programs are answered; the command line may say otherwise for one run. */
+  serverOn: z.boolean(),
+  /** null: what the flag says. */
+  serverHost: z.string().min(1).max(253).nullable(),
+  serverPort: z.number().int().min(0).max(65535).nullable(),
   /** null before the first window. */
   window: windowStateSchema.nullable(),
 });
@@ -39,5 +44,8 @@ export const defaultSettings: Settings = {
   trayNoticeShown: false,
   globalShortcut: null,
   startAtLogin: null,
+  serverOn: true,
+  serverHost: null,
+  serverPort: null,
   window: null,
 };

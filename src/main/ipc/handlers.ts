@@ -1,12 +1,21 @@
 import {
   ok,
+  remotePrefix,
   type AppInfo,
   type RequestName,
   type RequestOutput,
   type RequestParsed,
   type Result,
 } from '../contract/index.ts';
-import type { ChatService, ModelService, SettingsService, TelemetryService } from '../services/index.ts';
+import type {
+  ChatService,
+  ExchangeLog,
+  ModelService,
+  RemotesService,
+  ServerControlService,
+  SettingsService,
+  TelemetryService,
+} from '../services/index.ts';
 import type { StreamHub } from './stream-hub.ts';
 
 export type HandlerDependencies = {
@@ -14,6 +23,9 @@ export type HandlerDependencies = {
   readonly chat: ChatService;
   readonly models: ModelService;
   readonly telemetry: TelemetryService;
+  readonly control: ServerControlService;
+  readonly exchanges: ExchangeLog;
+  readonly remotes: RemotesService;
   /** Pages that are seen now. */
   readonly pages: () => number;
   readonly streams: StreamHub;
@@ -26,6 +38,40 @@ export type Handlers = {
     input: RequestParsed<N>,
   ) => Promise<Result<RequestOutput<N>>> | Result<RequestOutput<N>>;
 };
+
+type ServerHandlers = Pick<Handlers, Extract<RequestName, `server.${string}` | `remotes.${string}`>>;
+
+function serverHandlers({ control, exchanges, remotes, pages }: HandlerDependencies): ServerHandlers {
+  return {
+    'server.status': () => ok(control.status()),
+    'server.start': () => control.start(),
+    'server.stop': () => control.stop(),
+    'server.configure': (changes) => control.configure(withoutUndefined(changes)),
+    'server.key': () => ok({ key: control.apiKey() }),
+    'server.setKey': ({ key }) => control.setApiKey(key),
+    'server.generateKey': async () => {
+      const result = await control.generateApiKey();
+      return result.ok ? ok({ key: result.data }) : result;
+    },
+    'server.watchLog': () => ok(exchanges.watch()),
+    'server.unwatchLog': () => {
+      exchanges.unwatch(pages());
+      return ok({});
+    },
+    'server.clearLog': () => {
+      exchanges.clear();
+      return ok({});
+    },
+    'remotes.list': () => ok({ remotes: [...remotes.list()] }),
+    'remotes.add': (remote) => remotes.add(remote),
+    'remotes.change': ({ id, ...changes }) => remotes.change(id, withoutUndefined(changes)),
+    'remotes.test': ({ id }) => remotes.test(id),
+    'remotes.remove': async ({ id }) => {
+      const result = await remotes.remove(id);
+      return result.ok ? ok({}) : result;
+    },
+  };
+}
 
 export function createHandlers(deps: HandlerDependencies): Handlers {
   const { chat, models, settings, telemetry, pages, streams, appInfo } = deps;
@@ -44,7 +90,9 @@ export function createHandlers(deps: HandlerDependencies): Handlers {
       return ok({});
     },
     'telemetry.spinDemo': () => telemetry.spinDemo(),
-    'models.list': () => ok({ models: [...models.known()] }),
+    'models.list': () =>
+      ok({ models: models.known().map((model) => ({ ...model, remote: model.path.startsWith(remotePrefix) })) }),
+    ...serverHandlers(deps),
     'settings.get': () => ok(settings.value),
     'settings.set': (changes) => settings.set(withoutUndefined(changes)),
     'conversation.list': () => ok({ conversations: [...chat.list()] }),

@@ -15,8 +15,11 @@ import {
 import type {
   ChatEvent,
   ChatService,
+  ExchangeLog,
   LadderService,
   ModelService,
+  RemotesService,
+  ServerControlService,
   SettingsService,
   TelemetryService,
 } from '../services/index.ts';
@@ -29,6 +32,9 @@ export type RouterDependencies = {
   readonly settings: SettingsService;
   readonly telemetry: TelemetryService;
   readonly ladder: LadderService;
+  readonly control: ServerControlService;
+  readonly exchanges: ExchangeLog;
+  readonly remotes: RemotesService;
   readonly appInfo: () => AppInfo;
   /** Subscribes to what a person should know although nobody asked. */
   readonly onNotice: (listener: (text: string) => void) => () => void;
@@ -55,7 +61,8 @@ export class Router implements Dispatcher {
   readonly #unsubscribe: readonly (() => void)[];
 
   constructor(deps: RouterDependencies) {
-    const { chat, models, settings, telemetry, ladder, appInfo, onNotice, logger, clock = systemClock } = deps;
+    const { chat, models, settings, telemetry, ladder, control, exchanges, remotes, onNotice, logger } = deps;
+    const { clock = systemClock } = deps;
     this.#logger = logger;
     this.#ladder = ladder;
     this.#events = new Emitter((error) => logger.error('event listener failed', { error: String(error) }));
@@ -65,12 +72,15 @@ export class Router implements Dispatcher {
       this.#events.emit({ type: 'ladder.changed', ladder: step }),
     );
     const pages = () => this.#pagesSeen;
-    this.#handlers = createHandlers({ chat, models, settings, telemetry, pages, streams: this.#streams, appInfo });
+    this.#handlers = createHandlers({ ...deps, pages, streams: this.#streams });
     this.#unsubscribe = [
       chat.on((event) => this.#forward(event)),
       onNotice((text) => this.#events.emit({ type: 'notice', text })),
       settings.on((value) => this.#events.emit({ type: 'settings.changed', settings: value })),
       telemetry.on((event) => this.#events.emit(event)),
+      control.on((status) => this.#events.emit({ type: 'server.changed', status })),
+      exchanges.on((event) => this.#events.emit(event)),
+      remotes.on((all) => this.#events.emit({ type: 'remotes.changed', remotes: all })),
       this.#followLadder(ladder),
       this.#followStatus(models),
     ];

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { OriginKind } from './exchange.ts';
-import { hostName, normalOrigin, urlHost } from './hosts.ts';
+import { hostName, isWildcardHost, normalOrigin, urlHost } from './hosts.ts';
 import type { ServerOptions } from './options.ts';
 import type { Refusal } from './replies.ts';
 
@@ -12,11 +12,21 @@ export type Admission =
   | { readonly kind: 'preflight'; readonly origin: string }
   | { readonly kind: 'pass'; readonly origin: OriginKind; readonly corsOrigin: string | null };
 
+export type AdmissionOptions = Pick<ServerOptions, 'allowedHosts' | 'corsOrigins'> & {
+  /** What the server listens on at this moment. */
+  readonly host: () => string;
+  /** Addresses of this computer: with a server that listens on all of them, each is a name of it. */
+  readonly ownAddresses: () => readonly string[];
+};
+
 /** Judges a request by its head alone, so that a foreign page cannot make the server read or compute anything. */
-export function createAdmission(options: Pick<ServerOptions, 'host' | 'allowedHosts' | 'corsOrigins'>) {
-  const hosts = new Set(
-    ['localhost', '127.0.0.1', '::1', options.host, ...options.allowedHosts].map((host) => urlHost(host)),
-  );
+export function createAdmission(options: AdmissionOptions) {
+  const fixed = new Set(['localhost', '127.0.0.1', '::1', ...options.allowedHosts].map((host) => urlHost(host)));
+  // A page that rebinds its name to us still sends that name: addresses are never such names.
+  const isOurs = (name: string) =>
+    fixed.has(name) ||
+    name === urlHost(options.host()) ||
+    (isWildcardHost(options.host()) && options.ownAddresses().some((address) => urlHost(address) === name));
   const origins = new Set(options.corsOrigins.map(normalOrigin));
   // Sandboxed frames and local files of anybody's all share the origin `null`.
   origins.delete('null');
@@ -25,7 +35,7 @@ export function createAdmission(options: Pick<ServerOptions, 'host' | 'allowedHo
     const headers = incoming.headersDistinct;
     const host = only(headers['host']);
     const name = typeof host === 'string' ? hostName(host) : null;
-    if (typeof host !== 'string' || name === null || !hosts.has(name)) return refuseHost(name);
+    if (typeof host !== 'string' || name === null || !isOurs(name)) return refuseHost(name);
     // An absolute target would override the Host header that was just checked.
     if (!incoming.url?.startsWith('/')) return refused(400, 'invalid_target', 'The request target must be a path.');
 

@@ -1,3 +1,4 @@
+import { remotePrefix } from '../contract/index.ts';
 import type { ModelService } from '../services/interfaces.ts';
 import type { Refusal } from './replies.ts';
 
@@ -18,6 +19,7 @@ type Choice = { readonly ok: true; readonly data: ChosenModel } | { readonly ok:
 export function chooseModel(models: ModelService, wanted: string | null): Choice {
   const id = wanted === null ? null : models.resolve(wanted);
   if (wanted !== null && id === null) return { ok: false, refusal: unknownModel(wanted) };
+  if (id !== null && isRemoteModel(models, id)) return { ok: true, data: { id, shown: id } };
   const { state, model: loaded } = models.status();
   // A hibernated model is woken by the request itself.
   const model = loaded ?? models.hibernated();
@@ -36,6 +38,11 @@ export function chooseModel(models: ModelService, wanted: string | null): Choice
       : `The model loaded now is "${model.id}". --model-switch lets requests load another one.`;
   const code = model === null ? 'no_model' : 'model_not_loaded';
   return { ok: false, refusal: { status: 503, code, message, ...(model === null ? {} : { param: 'model' }) } };
+}
+
+/** Whether a remote engine answers it: then the local one, and what it has loaded, does not matter. */
+function isRemoteModel(models: Pick<ModelService, 'known'>, model: string): boolean {
+  return models.known().some(({ id, path }) => id === model && path.startsWith(remotePrefix));
 }
 
 export function unknownModel(id: string): Refusal {

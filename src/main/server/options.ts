@@ -1,11 +1,19 @@
 import type { Logger } from '../base/index.ts';
-import { eventHeartbeatMs, type Dispatcher, type Result, type SecondStart } from '../contract/index.ts';
+import {
+  eventHeartbeatMs,
+  type Dispatcher,
+  type ExchangeEntry,
+  type Result,
+  type SecondStart,
+} from '../contract/index.ts';
 import type { CompletionService, LadderService, ModelService } from '../services/interfaces.ts';
 
 export type ServerOptions = {
+  /** Where `start` listens. */
   readonly host: string;
   /** 0 takes any free one. */
   readonly port: number;
+  /** Until `setApiKey`. */
   readonly apiKey: string | null;
   readonly corsOrigins: readonly string[];
   readonly allowedHosts: readonly string[];
@@ -45,6 +53,8 @@ export type ServerDeps = {
   readonly ladder: Pick<LadderService, 'status'>;
   readonly logger: Logger;
   readonly options: ServerOptions;
+  /** Hears of exchanges with programs, when they begin and when they end. */
+  readonly onExchange?: (entry: ExchangeEntry) => void;
   readonly limits?: Partial<ServerLimits>;
   /** Monotonic clock in ms, for the age of tickets. */
   readonly now?: () => number;
@@ -55,8 +65,17 @@ export type ServerDeps = {
 export interface Server {
   /** Listens. A port that is taken, forbidden or not ours is an error value that says what to do. */
   start(): Promise<Result<{ url: string; port: number }>>;
-  /** A fresh link that gives one page its right, once, within a minute. Only after `start` answered. */
+  /**
+   * Listens there from now on. What runs goes on, pages are told their new link; when the address cannot be had,
+   * the old one stays and the error says why.
+   */
+  open(host: string, port: number): Promise<Result<{ url: string; port: number }>>;
+  /** Whether programs are answered; without it only the page is. Switching off ends what runs for them. */
+  setAnswering(answering: boolean): void;
+  /** null: none is needed. */
+  setApiKey(key: string | null): void;
+  /** A fresh link that gives one page its right, once, within a minute. Only while it listens. */
   createLink(): string;
-  /** Ends every stream, running answer and open socket, then resolves. Calling it twice is harmless. */
+  /** Ends every stream, running answer and open socket, then resolves. Calling it twice is harmless; `open` opens anew. */
   close(): Promise<void>;
 }

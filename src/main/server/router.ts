@@ -20,7 +20,9 @@ export type Route = {
 
 export type RouterDeps = {
   readonly rights: PageRights;
-  readonly apiKey: string | null;
+  readonly apiKey: () => string | null;
+  /** Whether programs are answered now. */
+  readonly answering: () => boolean;
   readonly bodyBytes: number;
   readonly logger: Logger;
   /** Answers GET requests that no route takes. */
@@ -68,7 +70,11 @@ type Guarded = Pick<Route, 'path' | 'area' | 'open' | 'handler'>;
 function guarded(route: Guarded, deps: RouterDeps): Handler {
   return (context) => {
     context.env.exchange.route = route.path;
-    const refusal = forbidden(context, route.area) ?? missingRight(context, route, deps) ?? badBodyHead(context, deps);
+    const refusal =
+      forbidden(context, route.area) ??
+      missingRight(context, route, deps) ??
+      switchedOff(route.area, deps) ??
+      badBodyHead(context, deps);
     return refusal === null ? route.handler(context) : refuse(route.area, refusal);
   };
 }
@@ -96,10 +102,10 @@ function missingRight(context: RouteContext, route: Guarded, deps: RouterDeps): 
       };
     case 'control':
       if (deps.rights.holds(context.req.header(sessionHeader))) return null;
-      return keyRefusal(context, deps.apiKey) ?? farRefusal(context, deps.apiKey);
+      return keyRefusal(context, deps.apiKey()) ?? farRefusal(context, deps.apiKey());
     case 'api':
     case 'messages':
-      return keyRefusal(context, deps.apiKey);
+      return keyRefusal(context, deps.apiKey());
   }
 }
 
@@ -126,6 +132,13 @@ function farRefusal(context: RouteContext, apiKey: string | null): Refusal | nul
     code: 'forbidden',
     message: 'Without an API key only this computer may load and unload models.',
   };
+}
+
+function switchedOff(area: Area, deps: RouterDeps): Refusal | null {
+  const forPrograms = area === 'api' || area === 'messages' || area === 'control';
+  if (!forPrograms || deps.answering()) return null;
+  const message = 'The server of this Dormouse is switched off. Its Server page switches it on.';
+  return { status: 503, code: 'server_off', message };
 }
 
 function badBodyHead(context: RouteContext, deps: RouterDeps): Refusal | null {

@@ -1,13 +1,17 @@
 import { getRequestListener } from '@hono/node-server';
 import { randomBytes } from 'node:crypto';
-import http, { type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Emitter, ownAddresses } from '../base/index.ts';
 import { fail, ok, type Result } from '../contract/index.ts';
+import type { CompletionService } from '../services/interfaces.ts';
 import { createAdmission } from './admission.ts';
-import type { Exchange } from './exchange.ts';
+import type { Exchange, OriginKind } from './exchange.ts';
 import { Exchanges } from './exchanges.ts';
 import { isLoopbackHost, reachableHost } from './hosts.ts';
-import { listen } from './listen.ts';
+import { Listeners, type Listening } from './listeners.ts';
+import { NotedCompletions } from './note-completions.ts';
 import { defaultLimits, type Server, type ServerDeps, type ServerLimits } from './options.ts';
+import type { PageAddresses } from './page-addresses.ts';
 import { PageRights } from './page-rights.ts';
 import { sendRefusal } from './replies.ts';
 import { areaOfPath, createRouter, maySend, type Route } from './router.ts';
@@ -23,67 +27,114 @@ import { pageHandler, securityHeaders } from './routes/page.ts';
 import { statusRoutes } from './routes/status.ts';
 import { uiRoutes } from './routes/ui.ts';
 
-/** How long a client may take to send the head of a request, and all of it. */
-const headMs = 15_000;
-const requestMs = 120_000;
 /** How long a refused request may go on sending its body, so that its sender gets to read why. */
 const discardMs = 500;
 const closeGraceMs = 200;
 
-/** Builds the HTTP server: the page, the contract's transport and the API. Nothing listens before `start`. */
+/** What can change while the server runs. */
+type Live = { apiKey: string | null; answering: boolean };
+
+/** Builds the HTTP server: the page, the contract's transport and the API. Nothing listens before `start` or `open`. */
 export function createServer(deps: ServerDeps): Server {
   const { options, logger } = deps;
   const limits: ServerLimits = { ...defaultLimits, ...deps.limits };
   const random = deps.random ?? randomBytes;
   const rights = new PageRights(deps.now ?? (() => performance.now()), random, limits.ticketMs);
-  const exchanges = new Exchanges(logger);
-  const server = http.createServer({ requireHostHeader: false, headersTimeout: headMs, requestTimeout: requestMs });
-  let url: string | null = null;
-  const createLink = () => {
-    if (url === null) throw new Error('createLink needs a started server');
-    return `${url}/#t=${rights.issueTicket()}`;
+  const exchanges = new Exchanges(logger, deps.onExchange ?? (() => undefined));
+  const live: Live = { apiKey: options.apiKey, answering: true };
+  const moves = new Emitter<void>();
+  const pages: PageAddresses = {
+    current: () => listeners.current,
+    linkAt: (origin) => `${origin}/#t=${rights.issueTicket()}`,
+    onMoved: (listener) => moves.on(listener),
   };
-  const handle = createHandler(deps, limits, random, rights, exchanges, createLink);
-  server.on('connection', (socket) => exchanges.addSocket(socket));
-  server.on('request', handle);
-  // Without this node would invite the body of a request that is about to be refused.
-  server.on('checkContinue', handle);
+  const handle = createHandler({ deps, limits, random, rights, exchanges, live, pages });
+  const listeners = new Listeners(handle, exchanges, logger);
   let closing: Promise<void> = Promise.resolve();
 
+  const open = async (host: string, port: number): Promise<Result<{ url: string; port: number }>> => {
+    if (!isLoopbackHost(host) && live.apiKey === null) return keyRequired(host);
+    if (live.apiKey !== null && !isUsableKey(live.apiKey)) return keyUnusable();
+    const opened = await listeners.open(host, port, () => moves.emit());
+    if (!opened.ok) return opened;
+    const url = urlOf(opened.data);
+    logger.info('Server listens', { url });
+    return ok({ url, port: opened.data.port });
+  };
   return {
-    async start(): Promise<Result<{ url: string; port: number }>> {
-      if (!isLoopbackHost(options.host) && options.apiKey === null) return keyRequired(options.host);
-      if (options.apiKey !== null && !isUsableKey(options.apiKey)) return keyUnusable();
-      const port = await listen(server, options.host, options.port);
-      if (!port.ok) return port;
-      server.on('error', (error: NodeJS.ErrnoException) => logger.error('Server error', { code: error.code }));
-      url = `http://${reachableHost(options.host)}:${port.data}`;
-      logger.info('Server listens', { url });
-      return ok({ url, port: port.data });
+    open,
+    start: () => open(options.host, options.port),
+    setAnswering(answering) {
+      live.answering = answering;
+      if (!answering) exchanges.endApi();
     },
-    createLink,
+    setApiKey: (key) => void (live.apiKey = key),
+    createLink() {
+      if (listeners.current === null) throw new Error('createLink needs a started server');
+      return pages.linkAt(urlOf(listeners.current));
+    },
     close(): Promise<void> {
-      if (!server.listening) return closing;
-      const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
+      if (listeners.current === null) return closing;
+      const closed = listeners.close();
       closing = exchanges.closeAll(closeGraceMs).then(() => closed);
       return closing;
     },
   };
 }
 
-function createHandler(
-  deps: ServerDeps,
-  limits: ServerLimits,
-  random: (bytes: number) => Uint8Array,
-  rights: PageRights,
-  exchanges: Exchanges,
-  createLink: () => string,
-): (incoming: IncomingMessage, outgoing: ServerResponse) => void {
+function urlOf({ host, port }: Listening): string {
+  return `http://${reachableHost(host)}:${port}`;
+}
+
+type HandlerParts = {
+  readonly deps: ServerDeps;
+  readonly limits: ServerLimits;
+  readonly random: (bytes: number) => Uint8Array;
+  readonly rights: PageRights;
+  readonly exchanges: Exchanges;
+  readonly live: Live;
+  readonly pages: PageAddresses;
+};
+
+function createRoutes(parts: HandlerParts, completions: CompletionService): readonly Route[] {
+  const { deps, limits, random, rights, exchanges, live, pages } = parts;
+  const { options, logger, dispatcher, models, ladder } = deps;
+  const answerDeps = { models, completions, limits, logger, random };
+  return [
+    ...healthRoutes(options.version, () => live.answering),
+    ...uiRoutes({
+      dispatcher,
+      rights,
+      limits,
+      pages,
+      ownerToken: options.ownerToken,
+      secondStart: options.secondStart,
+    }),
+    ...modelRoutes(models, Date.now()),
+    ...statusRoutes(models, ladder, options.version),
+    ...metricsRoutes({ models, ladder, counters: exchanges.counters, version: options.version }),
+    ...openApiRoutes(options.version),
+    ...answerRoutes(answerDeps),
+    ...embeddingsRoutes(answerDeps),
+    ...countTokensRoutes(answerDeps),
+    ...controlRoutes({ models, limits, host: () => pages.current()?.host ?? options.host }),
+  ];
+}
+
+function createHandler(parts: HandlerParts): (incoming: IncomingMessage, outgoing: ServerResponse) => void {
+  const { deps, limits, rights, exchanges, live, pages } = parts;
   const { options, logger } = deps;
-  const routes = createRoutes(deps, limits, random, rights, exchanges, createLink);
-  const page = pageHandler(options.rendererFolder);
-  const app = createRouter(routes, { rights, apiKey: options.apiKey, bodyBytes: limits.bodyBytes, logger, page });
-  const admit = createAdmission(options);
+  const completions = new NotedCompletions(deps.completions, deps.models);
+  const app = createRouter(createRoutes(parts, completions), {
+    rights,
+    apiKey: () => live.apiKey,
+    answering: () => live.answering,
+    bodyBytes: limits.bodyBytes,
+    logger,
+    page: pageHandler(options.rendererFolder),
+  });
+  const host = () => pages.current()?.host ?? options.host;
+  const admit = createAdmission({ ...options, host, ownAddresses });
   const current = new WeakMap<ServerResponse, Exchange>();
   const listener = getRequestListener(
     (request, env) => {
@@ -97,6 +148,14 @@ function createHandler(
       errorHandler: () => new Response('This request cannot be understood.\n', { status: 400 }),
     },
   );
+  const pass = (incoming: IncomingMessage, outgoing: ServerResponse, origin: OriginKind) => {
+    const exchange = exchanges.begin(incoming, outgoing, origin);
+    current.set(outgoing, exchange);
+    completions.follow(exchange);
+    void listener(incoming, outgoing);
+    // Its route has been found by now, or it has none.
+    exchanges.announce(exchange);
+  };
 
   return (incoming, outgoing) => {
     for (const [name, value] of Object.entries(securityHeaders)) outgoing.setHeader(name, value);
@@ -112,41 +171,9 @@ function createHandler(
         return discardBody(incoming);
       case 'pass':
         if (admission.corsOrigin !== null) allowOrigin(outgoing, admission.corsOrigin);
-        current.set(outgoing, exchanges.begin(incoming, outgoing, admission.origin));
-        void listener(incoming, outgoing);
+        pass(incoming, outgoing, admission.origin);
     }
   };
-}
-
-function createRoutes(
-  { options, logger, dispatcher, models, completions, ladder }: ServerDeps,
-  limits: ServerLimits,
-  random: (bytes: number) => Uint8Array,
-  rights: PageRights,
-  exchanges: Exchanges,
-  createLink: () => string,
-): readonly Route[] {
-  const answerDeps = { models, completions, limits, logger, random };
-  return [
-    ...healthRoutes(options.version),
-    ...uiRoutes({
-      dispatcher,
-      rights,
-      limits,
-      host: options.host,
-      ownerToken: options.ownerToken,
-      createLink,
-      secondStart: options.secondStart,
-    }),
-    ...modelRoutes(models, Date.now()),
-    ...statusRoutes(models, ladder, options.version),
-    ...metricsRoutes({ models, ladder, counters: exchanges.counters, version: options.version }),
-    ...openApiRoutes(options.version),
-    ...answerRoutes(answerDeps),
-    ...embeddingsRoutes(answerDeps),
-    ...countTokensRoutes(answerDeps),
-    ...controlRoutes({ models, limits, host: options.host }),
-  ];
 }
 
 function answerPreflight(incoming: IncomingMessage, outgoing: ServerResponse, origin: string): void {

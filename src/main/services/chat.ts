@@ -2,6 +2,7 @@ import { Emitter, SerialQueue, type Logger } from '../base/index.ts';
 import {
   fail,
   ok,
+  remotePrefix,
   type Conversation,
   type ConversationOptions,
   type ConversationSummary,
@@ -15,7 +16,7 @@ import { AnswerWriter } from './answer-writer.ts';
 import { ConversationTree, oneLine, titleOf } from './conversation.ts';
 import type { ChatEvent, ChatService, ModelService, SendRequest, StartedAnswer } from './interfaces.ts';
 import { OpenConversations } from './open-conversations.ts';
-import type { AnsweringEngine } from './request-gate.ts';
+import type { ChatEngine } from './request-gate.ts';
 import { withFlagDefaults } from './sampling.ts';
 import { UnsavedConversations } from './unsaved.ts';
 
@@ -25,8 +26,8 @@ const modelTries = 3;
 type RunningAnswer = { readonly streamId: string; readonly stopped: AbortController; readonly ended: Promise<void> };
 
 export type ConversationsDependencies = {
-  readonly engine: Pick<AnsweringEngine, 'status' | 'generate' | 'stop' | 'on'>;
-  readonly models: Pick<ModelService, 'load' | 'cancelLoad' | 'pathOf' | 'hibernated'>;
+  readonly engine: ChatEngine;
+  readonly models: Pick<ModelService, 'load' | 'cancelLoad' | 'pathOf' | 'hibernated' | 'known'>;
   readonly files: ConversationFiles;
   readonly flags: FlagValues;
   readonly logger: Logger;
@@ -214,7 +215,7 @@ export class Conversations implements ChatService {
       ...this.#message(tree.id, userId, 'assistant', ''),
       status: 'streaming',
       streamId,
-      modelName: this.#deps.engine.status().model?.name ?? null,
+      modelName: this.#modelName(tree),
     };
     const added = [...before, answer];
     const leafBefore = tree.leafId;
@@ -261,7 +262,7 @@ export class Conversations implements ChatService {
     });
     off();
 
-    const modelName = this.#deps.engine.status().model?.name ?? answer.modelName;
+    const modelName = this.#modelName(tree) ?? answer.modelName;
     const message = finished({ ...writer.answer, modelName }, result);
     await writer.finish(message);
     this.#events.emit({ type: 'stream.end', streamId, message });
@@ -284,7 +285,7 @@ export class Conversations implements ChatService {
     for (let attempt = 1; ; attempt++) {
       // A hibernated one comes back by itself.
       const present = this.#deps.engine.status().model ?? this.#deps.models.hibernated();
-      if (model !== null && present?.path !== modelPath) {
+      if (model !== null && !model.startsWith(remotePrefix) && present?.path !== modelPath) {
         const loaded = await this.#loadFor(model, stopped);
         if (stopped.aborted) return ok(nothingGenerated(0));
         if (!loaded.ok) return loaded;
@@ -305,6 +306,12 @@ export class Conversations implements ChatService {
       const result = await running.finally(() => stopped.removeEventListener('abort', stop));
       if (result.ok || result.error.code !== 'model_changed' || attempt === modelTries) return result;
     }
+  }
+
+  #modelName(tree: ConversationTree): string | null {
+    const { model } = tree.options;
+    if (model === null || !model.startsWith(remotePrefix)) return this.#deps.engine.status().model?.name ?? null;
+    return this.#deps.models.known().find(({ path }) => path === model)?.id ?? null;
   }
 
   /** Loads a conversation's own model, without making it the one of the next start. Stop ends the load. */

@@ -4,11 +4,15 @@ import type {
   ConversationOptions,
   ConversationSummary,
   EngineStatus,
+  ExchangeHistory,
   LadderStatus,
   Message,
   ModelInfo,
+  Remote,
+  RemoteInput,
   Result,
   Sampling,
+  ServerStatus,
   Settings,
   StreamPart,
   TelemetryHistory,
@@ -29,7 +33,7 @@ import type {
 
 export type { AnswerPart, ChatTurn, JsonSchema, OutputFormat, PoolStats, Prompt, ToolCall, ToolDefinition, ToolUse };
 
-/** A model that can be asked for, loaded or not. */
+/** A model that can be asked for, loaded or not. `path` of a remote engine's model: `remote:ID/MODEL`. */
 export type KnownModel = { readonly id: string; readonly path: string; readonly loaded: boolean };
 
 export interface ModelService {
@@ -185,6 +189,43 @@ export interface TelemetryService {
   unwatch(pages: number): void;
   spinDemo(): Result<{ endsAt: number }>;
   on(listener: (event: TelemetryEvent) => void): () => void;
+}
+
+/** The HTTP server, from the page and the tray. Each change answers with the state after it, and is told to all pages. */
+export interface ServerControlService {
+  status(): ServerStatus;
+  start(): Promise<Result<ServerStatus>>;
+  stop(): Promise<Result<ServerStatus>>;
+  /** Moves it; when the new address cannot be had, the old one stays. */
+  configure(changes: { readonly host?: string; readonly port?: number }): Promise<Result<ServerStatus>>;
+  /** null: programs need none. */
+  apiKey(): string | null;
+  setApiKey(key: string | null): Promise<Result<ServerStatus>>;
+  generateApiKey(): Promise<Result<string>>;
+  on(listener: (status: ServerStatus) => void): () => void;
+}
+
+export type ExchangeLogEvent = Extract<AppEvent, { readonly type: 'server.exchange' | 'server.logCleared' }>;
+
+/** The last exchanges with programs, for those who watch. */
+export interface ExchangeLog {
+  /** New ones as events from now on, for the time of a lease, and those there are. */
+  watch(): ExchangeHistory;
+  /** Ends the lease early. @param pages seen now: with several, others may still watch. */
+  unwatch(pages: number): void;
+  clear(): void;
+  on(listener: (event: ExchangeLogEvent) => void): () => void;
+}
+
+/** OpenAI-compatible servers elsewhere. */
+export interface RemotesService {
+  list(): readonly Remote[];
+  /** Fails with a sentence when it does not answer as one. */
+  add(remote: RemoteInput): Promise<Result<Remote>>;
+  change(id: string, changes: Partial<RemoteInput>): Promise<Result<Remote>>;
+  test(id: string): Promise<Result<Remote>>;
+  remove(id: string): Promise<Result<void>>;
+  on(listener: (remotes: readonly Remote[]) => void): () => void;
 }
 
 export interface SettingsService {

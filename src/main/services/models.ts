@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import {
   fail,
   ok,
+  remotePrefix,
   type EngineStatus,
   type FlagValues,
   type ModelInfo,
@@ -19,6 +20,8 @@ export type EngineModelsDependencies = {
   /** Path of the model that `builtin` means. */
   readonly builtinPath: string;
   readonly settings: SettingsService;
+  /** Models of remote engines, which a request may name as well. */
+  readonly remoteModels?: () => readonly KnownModel[];
   /** Stands while native code may kill the process. */
   readonly marker?: Pick<LoadMarker, 'beginLoad' | 'beginFirstToken' | 'end'>;
 };
@@ -29,6 +32,7 @@ export class EngineModels implements ModelService {
   readonly #flags: FlagValues;
   readonly #builtinPath: string;
   readonly #settings: SettingsService;
+  readonly #remoteModels: () => readonly KnownModel[];
   readonly #marker: EngineModelsDependencies['marker'];
   /** The loaded model, until its first token has come: `builtin` or a path. */
   #unproven: string | null = null;
@@ -42,7 +46,8 @@ export class EngineModels implements ModelService {
   #loads = 0;
   #wakes = 0;
 
-  constructor({ engine, flags, builtinPath, settings, marker }: EngineModelsDependencies) {
+  constructor({ engine, flags, builtinPath, settings, remoteModels, marker }: EngineModelsDependencies) {
+    this.#remoteModels = remoteModels ?? (() => []);
     this.#engine = engine;
     this.#flags = flags;
     this.#builtinPath = builtinPath;
@@ -68,9 +73,8 @@ export class EngineModels implements ModelService {
 
   known(): readonly KnownModel[] {
     const loaded = this.#engine.status().model?.id;
-    return [...this.#known]
-      .map(([id, path]) => ({ id, path, loaded: id === loaded }))
-      .sort((a, b) => Number(b.loaded) - Number(a.loaded));
+    const local = [...this.#known].map(([id, path]) => ({ id, path, loaded: id === loaded }));
+    return [...local.sort((a, b) => Number(b.loaded) - Number(a.loaded)), ...this.#remoteModels()];
   }
 
   aliases(): ReadonlyMap<string, string> {
@@ -79,9 +83,13 @@ export class EngineModels implements ModelService {
 
   resolve(name: string): string | null {
     // A model that happens to be called like an alias is what its own name means.
-    if (this.#known.has(name)) return name;
+    if (this.#known.has(name) || this.#isRemote(name)) return name;
     const id = this.#aliases.get(name);
     return id !== undefined && this.#known.has(id) ? id : null;
+  }
+
+  #isRemote(id: string): boolean {
+    return this.#remoteModels().some((model) => model.id === id);
   }
 
   get maySwitch(): boolean {
@@ -89,6 +97,7 @@ export class EngineModels implements ModelService {
   }
 
   hold(id: string | null, signal: AbortSignal): Promise<Result<() => void>> {
+    if (id !== null && this.#isRemote(id)) return Promise.resolve(ok(() => undefined));
     return this.#switch?.hold(id, signal) ?? Promise.resolve(ok(() => undefined));
   }
 
@@ -111,6 +120,7 @@ export class EngineModels implements ModelService {
   }
 
   pathOf(model: string): string {
+    if (model.startsWith(remotePrefix)) return model;
     return model === 'builtin' ? this.#builtinPath : resolve(model);
   }
 

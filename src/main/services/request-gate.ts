@@ -18,6 +18,9 @@ export type AnsweringEngine = Pick<Engine, 'status' | 'generate' | 'countTokens'
   waiting(): number;
 };
 
+/** What chats need of it. */
+export type ChatEngine = Pick<AnsweringEngine, 'status' | 'generate' | 'stop' | 'on'>;
+
 export type RequestGateDependencies = {
   readonly engine: Omit<AnsweringEngine, 'waiting'>;
   readonly ladder: Pick<SleepLadder, 'begin' | 'sleeps' | 'awake'>;

@@ -3,6 +3,8 @@ import { en } from './en.ts';
 
 export type AppMenuActions = {
   readonly newChat: () => void;
+  readonly monitor: () => void;
+  readonly server: () => void;
   readonly openModel: () => void;
   readonly copyDiagnostics: () => void;
   readonly about: () => void;
@@ -45,7 +47,7 @@ export function appMenu(platform: NodeJS.Platform, actions: AppMenuActions): Men
       ...(mac ? [] : [{ label: en.menu.about, click: () => actions.about() }]),
     ],
   };
-  return [...(mac ? [macApp] : []), file, editMenu(mac), viewMenu, windowMenu(mac), help];
+  return [...(mac ? [macApp] : []), file, editMenu(mac), viewMenu(actions), windowMenu(mac), help];
 }
 
 function editMenu(mac: boolean): MenuItemConstructorOptions {
@@ -67,9 +69,12 @@ function editMenu(mac: boolean): MenuItemConstructorOptions {
   };
 }
 
-const viewMenu: MenuItemConstructorOptions = {
+const viewMenu = (actions: AppMenuActions): MenuItemConstructorOptions => ({
   label: en.menu.view,
   submenu: [
+    { label: en.menu.monitor, click: () => actions.monitor() },
+    { label: en.menu.server, click: () => actions.server() },
+    separator,
     { role: 'reload' },
     separator,
     { role: 'resetZoom' },
@@ -81,7 +86,7 @@ const viewMenu: MenuItemConstructorOptions = {
     { role: 'togglefullscreen' },
     { role: 'toggleDevTools' },
   ],
-};
+});
 
 function windowMenu(mac: boolean): MenuItemConstructorOptions {
   return {

@@ -14,7 +14,7 @@ import { SettingsEffects } from './settings-effects.ts';
 import { isAnswering } from './state-line.ts';
 import { watchSuspend } from './suspend-watch.ts';
 import { TrayIcon } from './tray-icon.ts';
-import type { TrayAction, TrayState } from './tray-menu.ts';
+import type { ServerState, TrayAction, TrayState } from './tray-menu.ts';
 
 export type DesktopShellDependencies = {
   readonly electron: ElectronModules;
@@ -24,8 +24,8 @@ export type DesktopShellDependencies = {
     set(changes: Partial<Settings>): Promise<unknown>;
     on(listener: (settings: Settings) => void): () => void;
   };
-  /** null while nothing listens. */
-  readonly serverUrl: () => string | null;
+  /** Whether programs are answered, and where: null while nothing listens. */
+  readonly server: () => ServerState;
   /** Tells the person through the page. */
   readonly notify: (text: string) => void;
   readonly logger: Logger;
@@ -120,7 +120,7 @@ export class DesktopShell {
   }
 
   act(action: TrayAction): void {
-    const { dispatcher, electron, settings, serverUrl } = this.#deps;
+    const { dispatcher, electron, settings, server } = this.#deps;
     switch (action) {
       case 'show':
         return this.#window.show();
@@ -128,10 +128,15 @@ export class DesktopShell {
         return this.#window.hide();
       case 'new-chat':
       case 'monitor':
+      case 'server':
         this.#window.show();
         return this.#send({ type: 'navigate', to: action });
       case 'copy-address':
-        return electron.clipboard.writeText(serverUrl() ?? '');
+        return electron.clipboard.writeText(server().url ?? '');
+      case 'server-on':
+        return void this.#switchServer('server.start');
+      case 'server-off':
+        return void this.#switchServer('server.stop');
       case 'unload':
         return void dispatcher.dispatch('engine.unload', {});
       case 'wake':
@@ -139,6 +144,11 @@ export class DesktopShell {
       case 'quit':
         return electron.app.quit();
     }
+  }
+
+  async #switchServer(request: 'server.start' | 'server.stop'): Promise<void> {
+    const switched = await this.#deps.dispatcher.dispatch(request, {});
+    if (!switched.ok) this.#deps.notify(`${switched.error.message} ${switched.error.hint ?? ''}`.trim());
   }
 
   async #wake(model: string | null): Promise<void> {
@@ -156,6 +166,7 @@ export class DesktopShell {
       this.#step = event.ladder.step;
       this.#draw();
     }
+    if (event.type === 'server.changed') this.#draw();
     if (event.type !== 'engine.status') return;
     this.#status = event.status;
     this.#awake.update(isAnswering(event.status));
@@ -178,12 +189,12 @@ export class DesktopShell {
   }
 
   #trayState(): TrayState {
-    const { settings, serverUrl } = this.#deps;
+    const { settings, server } = this.#deps;
     return {
       status: this.#status,
       step: this.#step,
       windowVisible: this.#window.isSeen,
-      serverUrl: serverUrl(),
+      server: server(),
       lastModel: settings.value.lastModel,
     };
   }
@@ -211,6 +222,8 @@ export class DesktopShell {
     const { electron, platform } = this.#deps;
     const template = appMenu(platform, {
       newChat: () => this.act('new-chat'),
+      monitor: () => this.act('monitor'),
+      server: () => this.act('server'),
       openModel: () => void this.#chooseModel(),
       copyDiagnostics: () => electron.clipboard.writeText(this.#diagnostics()),
       about: () => electron.app.showAboutPanel(),

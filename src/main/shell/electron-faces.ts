@@ -159,5 +159,11 @@ export interface ElectronModules {
     on(event: 'shutdown', listener: () => void): unknown;
   };
   readonly powerSaveBlocker: { start(type: 'prevent-app-suspension'): number; stop(id: number): boolean };
+  readonly safeStorage: {
+    isEncryptionAvailable(): boolean;
+    getSelectedStorageBackend(): string;
+    encryptString(text: string): Buffer;
+    decryptString(sealed: Buffer): string;
+  };
   readonly screen: { getAllDisplays(): readonly { readonly workArea: Rectangle }[] };
 }

@@ -4,5 +4,6 @@ export { DesktopShell } from './desktop-shell.ts';
 export type { ElectronModules } from './electron-faces.ts';
 export { en as shellWords } from './en.ts';
 export { setLoginEntry } from './login-entry.ts';
+export { secretCipher } from './secret-cipher.ts';
 export { secureAllContents } from './security.ts';
 export { hasTrayHost } from './tray-host.ts';

@@ -2,18 +2,31 @@ import type { EngineStatus, LadderStep } from '../contract/index.ts';
 import { en } from './en.ts';
 import { isAnswering, stateLine } from './state-line.ts';
 
+/** `url`: for this computer; null while nothing listens. */
+export type ServerState = { readonly on: boolean; readonly url: string | null };
+
 export type TrayState = {
   readonly status: EngineStatus | null;
   /** Step of the sleep ladder; null before it is known. */
   readonly step: LadderStep | null;
   readonly windowVisible: boolean;
-  /** null while nothing listens. */
-  readonly serverUrl: string | null;
+  readonly server: ServerState;
   /** `builtin` or a path; null before the first. */
   readonly lastModel: string | null;
 };
 
-export type TrayAction = 'show' | 'hide' | 'new-chat' | 'monitor' | 'copy-address' | 'unload' | 'wake' | 'quit';
+export type TrayAction =
+  | 'show'
+  | 'hide'
+  | 'new-chat'
+  | 'monitor'
+  | 'server'
+  | 'server-on'
+  | 'server-off'
+  | 'copy-address'
+  | 'unload'
+  | 'wake'
+  | 'quit';
 
 /** An entry without `action` is only to read. */
 export type TrayEntry =
@@ -27,7 +40,7 @@ export type TrayLook = {
 };
 
 /** All that the tray shows, from the state alone. */
-export function trayLook({ status, step, windowVisible, serverUrl, lastModel }: TrayState): TrayLook {
+export function trayLook({ status, step, windowVisible, server, lastModel }: TrayState): TrayLook {
   const line = stateLine(status, step);
   const model = status?.model?.name ?? null;
   return {
@@ -41,13 +54,24 @@ export function trayLook({ status, step, windowVisible, serverUrl, lastModel }: 
       entry(en.tray.newChat, 'new-chat'),
       entry(en.tray.monitor, 'monitor'),
       separator,
-      text(serverUrl === null ? en.tray.noServer : en.tray.server(serverUrl)),
-      ...(serverUrl === null ? [] : [entry(en.tray.copyAddress, 'copy-address')]),
+      ...serverEntries(server),
       separator,
       ...modelEntries(status, lastModel),
       entry(en.tray.quit, 'quit'),
     ],
   };
+}
+
+function serverEntries({ on, url }: ServerState): readonly TrayEntry[] {
+  if (!on || url === null) {
+    return [text(en.tray.noServer), entry(en.tray.serverOn, 'server-on'), entry(en.tray.serverPage, 'server')];
+  }
+  return [
+    text(en.tray.server(url)),
+    entry(en.tray.copyAddress, 'copy-address'),
+    entry(en.tray.serverOff, 'server-off'),
+    entry(en.tray.serverPage, 'server'),
+  ];
 }
 
 /** Unload where there is something to unload, wake where there is not. */

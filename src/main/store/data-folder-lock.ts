@@ -80,8 +80,8 @@ export class DataFolderLock {
     return this.#owner.token;
   }
 
-  /** Tells other processes where this one can be reached. */
-  async publish(url: string): Promise<void> {
+  /** Tells other processes where this one can be reached; null: nowhere. */
+  async publish(url: string | null): Promise<void> {
     this.#owner = { ...this.#owner, url };
     await writeAtomically(this.#path, JSON.stringify(this.#owner));
   }

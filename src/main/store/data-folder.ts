@@ -39,8 +39,8 @@ export class DataFolder {
     return this.#lock?.token ?? null;
   }
 
-  /** Tells other processes where this one can be reached, now and after locking anew. */
-  async publish(url: string): Promise<void> {
+  /** Tells other processes where this one can be reached (null: nowhere), now and after locking anew. */
+  async publish(url: string | null): Promise<void> {
     this.#url = url;
     await this.#lock?.publish(url);
   }

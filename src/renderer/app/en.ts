@@ -5,6 +5,7 @@ export const en = {
   pages: 'Pages',
   chat: 'Chat',
   monitor: 'Monitor',
+  server: 'Server',
   lost: 'Connection lost. Trying again…',
   connecting: 'Connecting to Dormouse…',
   refusedTitle: 'This page needs a fresh link',

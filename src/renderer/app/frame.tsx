@@ -2,6 +2,7 @@ import { useCallback, useEffect, useState } from 'react';
 import { PanelLeft } from 'lucide-react';
 import { ChatScreen, EnginePill, Sidebar, UndoToasts, type SearchRequest } from '../features/chat/index.ts';
 import { MonitorPage, MonitorPanel, PanelToggle } from '../features/monitor/index.ts';
+import { ServerPage } from '../features/server/index.ts';
 import { useAppState, useSettings, useView } from '../state/index.ts';
 import { IconButton, useMediaQuery } from '../ui/index.ts';
 import { en } from './en.ts';
@@ -33,6 +34,8 @@ export function Frame() {
       ) : null}
       {page === 'monitor' ? (
         <MonitorPage leading={leading} pill={<EnginePill />} foot={<UndoToasts />} />
+      ) : page === 'server' ? (
+        <ServerPage leading={leading} pill={<EnginePill />} foot={<UndoToasts />} />
       ) : (
         <>
           <ChatScreen leading={leading} trailing={<PanelToggle open={panel.open} onToggle={panel.toggle} />} />

@@ -1,10 +1,11 @@
-import { Activity, MessageSquare } from 'lucide-react';
+import { Activity, MessageSquare, Server } from 'lucide-react';
 import { useAppState, useView, type PageName } from '../state/index.ts';
 import { en } from './en.ts';
 
 const pages = [
   { name: 'chat', label: en.chat, icon: MessageSquare },
   { name: 'monitor', label: en.monitor, icon: Activity },
+  { name: 'server', label: en.server, icon: Server },
 ] as const satisfies readonly { readonly name: PageName; readonly label: string; readonly icon: unknown }[];
 
 /** The way between the pages. */

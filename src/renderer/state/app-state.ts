@@ -5,6 +5,7 @@ import { Conversations, type RememberedChat } from './conversations.ts';
 import { Engine } from './engine.ts';
 import { ListActions } from './list-actions.ts';
 import { Notices } from './notices.ts';
+import { Server } from './server.ts';
 import { SettingsStore, type RememberedSettings } from './settings.ts';
 import { StreamHub } from './stream-hub.ts';
 import { Telemetry, type TabEnvironment } from './telemetry.ts';
@@ -25,6 +26,8 @@ export interface AppStateOptions {
   readonly rememberedSettings: RememberedSettings;
   readonly rememberedView: RememberedView;
   readonly tab: TabEnvironment;
+  /** Leaves this page for another address. */
+  readonly goTo: (url: string) => void;
 }
 
 /** All that this page knows. Built once, before React. */
@@ -39,12 +42,16 @@ export class AppState {
   readonly streams: StreamHub;
   readonly telemetry: Telemetry;
   readonly view: View;
+  readonly server: Server;
   readonly #bridge: Bridge;
+  readonly #goTo: (url: string) => void;
 
   constructor(options: AppStateOptions) {
-    const { bridge, schedule, now, remembered, rememberedSettings, rememberedView, tab } = options;
+    const { bridge, schedule, now, remembered, rememberedSettings, rememberedView, tab, goTo } = options;
     const tell = (text: string) => this.notices.add(text);
     this.#bridge = bridge;
+    this.#goTo = goTo;
+    this.server = new Server({ bridge, tab, schedule });
     this.settings = new SettingsStore(bridge, rememberedSettings, tell);
     this.engine = new Engine(bridge);
     this.view = new View(rememberedView);
@@ -67,11 +74,12 @@ export class AppState {
     const endConnection = this.#bridge.onConnection((connection) => {
       this.connection.setState({ connection });
       this.telemetry.connectionChanged(connection);
+      this.server.connectionChanged(connection);
       if (connection === 'open') void this.#refresh();
     });
-    const endTab = this.telemetry.start();
+    const endTabs = [this.telemetry.start(), this.server.start()];
     return () => {
-      endTab();
+      for (const end of endTabs) end();
       endEvents();
       endConnection();
     };
@@ -82,6 +90,7 @@ export class AppState {
       this.#refreshEngine(),
       this.conversations.refreshAll(),
       this.settings.refresh(),
+      this.server.refresh(),
       this.#refreshInfo(),
     ]);
   }
@@ -129,6 +138,22 @@ export class AppState {
         if (event.to === 'new-chat') this.conversations.open(null);
         this.view.show(event.to === 'new-chat' ? 'chat' : event.to);
         return;
+      case 'server.changed':
+        this.server.apply(event.status);
+        return;
+      case 'server.moved':
+        this.#follow(event.link, event.forwarded);
+        return;
+      case 'server.exchange':
+        this.server.addEntry(event.entry);
+        return;
+      case 'server.logCleared':
+        this.server.logCleared();
+        return;
+      case 'remotes.changed':
+        this.server.applyRemotes(event.remotes);
+        void this.engine.refreshModels();
+        return;
       case 'settings.changed':
         this.settings.apply(event.settings);
         return;
@@ -148,6 +173,13 @@ export class AppState {
         return;
       }
     }
+  }
+
+  /** Behind a forward (SSH, a container) the new port leads nowhere until the forward is changed too. */
+  #follow(link: string, forwarded: boolean): void {
+    if (!forwarded) return this.#goTo(link);
+    const { host } = new URL(link);
+    this.notices.add(`Dormouse listens at ${host} now. Forward that port, then open a fresh link to it.`);
   }
 
   #fetchConversationOf(streamId: string): void {

@@ -4,6 +4,7 @@ import type { AppState, ConnectionStoreState } from './app-state.ts';
 import type { ConversationsState } from './conversations.ts';
 import type { EngineStoreState } from './engine.ts';
 import type { NoticeEntry } from './notices.ts';
+import type { ServerState } from './server.ts';
 import type { SettingsState } from './settings.ts';
 import type { StreamView } from './stream-hub.ts';
 import type { TelemetryState } from './telemetry.ts';
@@ -31,6 +32,10 @@ export function useConversations<T>(selector: (state: ConversationsState) => T):
 
 export function useSettings<T>(selector: (state: SettingsState) => T): T {
   return useStore(useAppState().settings.store, selector);
+}
+
+export function useServer<T>(selector: (state: ServerState) => T): T {
+  return useStore(useAppState().server.store, selector);
 }
 
 export function useView<T>(selector: (state: ViewState) => T): T {

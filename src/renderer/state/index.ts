@@ -7,6 +7,7 @@ export {
   useConversations,
   useEngine,
   useNotices,
+  useServer,
   useSettings,
   useStream,
   useTelemetry,
@@ -16,6 +17,7 @@ export {
 export { newChat, noOptions } from './conversations.ts';
 export { meanCores, type SpinDemo } from './spin-demo.ts';
 export { type TelemetryRange } from './telemetry.ts';
+export { isRemoteModel, remoteLabel } from './server.ts';
 export { type PageSettings } from './settings.ts';
 export { type PageName, type ViewState } from './view.ts';
 export { wakesWithRequest } from './engine.ts';

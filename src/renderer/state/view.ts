@@ -1,6 +1,6 @@
 import { createStore, type StoreApi } from 'zustand/vanilla';
 
-export type PageName = 'chat' | 'monitor';
+export type PageName = 'chat' | 'monitor' | 'server';
 
 export interface ViewState {
   readonly page: PageName;

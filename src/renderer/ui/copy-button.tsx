@@ -10,8 +10,8 @@ export interface CopyTexts {
 }
 
 interface CopyButtonProps {
-  /** Called on a click, so that large texts are not built before. */
-  readonly text: () => string;
+  /** Called on a click, so that large texts are not built, and secret ones not fetched, before. */
+  readonly text: () => string | Promise<string>;
   readonly texts: CopyTexts;
   /** Accessible name where `copy` alone would be ambiguous. */
   readonly label?: string;
@@ -26,7 +26,7 @@ export function CopyButton({ text, texts, label }: CopyButtonProps) {
     const timer = setTimeout(() => setResult('none'), shownMs);
     return () => clearTimeout(timer);
   }, [result]);
-  const copy = async () => setResult((await copyText(text())) ? 'copied' : 'failed');
+  const copy = async () => setResult((await copyText(await text())) ? 'copied' : 'failed');
   const Icon = { none: Copy, copied: Check, failed: X }[result];
   return (
     <Button look="plain" aria-label={label ?? texts.copy} onClick={() => void copy()}>

@@ -4,6 +4,7 @@ import './markdown.css';
 
 export { Button, IconButton } from './button.tsx';
 export { Choice } from './choice.tsx';
+export { CodeBlock } from './code-block.tsx';
 export { CopyButton, type CopyTexts } from './copy-button.tsx';
 export { Mark } from './mark.tsx';
 export { Markdown, type MarkdownTexts } from './markdown.tsx';

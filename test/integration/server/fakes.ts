@@ -11,6 +11,7 @@ import {
   type AppEvent,
   type Dispatcher,
   type EngineStatus,
+  type ExchangeEntry,
   type ModelInfo,
   type Result,
   type StreamPart,
@@ -257,7 +258,11 @@ export type Setup = {
 };
 
 /** Builds everything but does not listen. */
-export function buildServer(options: Partial<ServerOptions> = {}, limits: Partial<ServerLimits> = {}) {
+export function buildServer(
+  options: Partial<ServerOptions> = {},
+  limits: Partial<ServerLimits> = {},
+  onExchange: (entry: ExchangeEntry) => void = () => undefined,
+) {
   const parts = {
     dispatcher: new FakeDispatcher(),
     models: new FakeModels(),
@@ -281,6 +286,7 @@ export function buildServer(options: Partial<ServerOptions> = {}, limits: Partia
       rendererFolder: parts.rendererFolder,
     },
     limits,
+    onExchange,
     now: () => parts.clock.now,
   });
   onTestFinished(() => server.close());
@@ -290,8 +296,9 @@ export function buildServer(options: Partial<ServerOptions> = {}, limits: Partia
 export async function startServer(
   options: Partial<ServerOptions> = {},
   limits: Partial<ServerLimits> = {},
+  onExchange?: (entry: ExchangeEntry) => void,
 ): Promise<Setup> {
-  const built = buildServer(options, limits);
+  const built = buildServer(options, limits, onExchange);
   const started = await built.server.start();
   if (!started.ok) throw new Error(started.error.message);
   const { url, port } = started.data;

@@ -6,7 +6,7 @@ const read = (...argv: string[]) => readArguments(argv, {});
 
 describe('command line', () => {
   it('gives defaults for what is not said', () => {
-    expect(read()).toEqual({ kind: 'run', flags: defaultFlagValues });
+    expect(read()).toEqual({ kind: 'run', flags: defaultFlagValues, given: new Set() });
   });
 
   it('reads every kind of value', () => {

@@ -2,8 +2,11 @@ import { expect, it } from 'vitest';
 import { Emitter, silentLogger, type Logger } from '../../../src/main/base/index.ts';
 import { defaultSettings, ok, requests, type AppEvent } from '../../../src/main/contract/index.ts';
 import { Router } from '../../../src/main/ipc/index.ts';
+import { unwrap } from '../../support/engine.ts';
 import { ChatBench } from '../../support/chat-service.ts';
 import { ManualClock, settled } from '../../support/manual-clock.ts';
+import { ScriptedRemote } from '../../support/scripted-remote.ts';
+import { FakeServer, realServerServices } from '../../support/server-services.ts';
 import { FakeLadder, FakeTelemetry } from '../../support/services.ts';
 import { temporaryFolder } from '../../support/temp-folder.ts';
 
@@ -17,7 +20,12 @@ async function createRouter(appInfo?: () => never) {
   const notices = new Emitter<string>();
   const clock = new ManualClock();
   const [telemetry, ladder] = [new FakeTelemetry(), new FakeLadder()];
+  const { control, exchanges, remotes, serve } = await realServerServices(temporaryFolder(), settings);
+  serve(new FakeServer());
   const router = new Router({
+    control,
+    exchanges,
+    remotes,
     chat,
     models,
     settings,
@@ -30,7 +38,7 @@ async function createRouter(appInfo?: () => never) {
   });
   const events: AppEvent[] = [];
   router.subscribe((event) => events.push(event));
-  return { router, engine, events, errors, bench, notices, telemetry, ladder, clock };
+  return { router, engine, events, errors, bench, notices, telemetry, ladder, remotes, clock };
 }
 
 it.each([
@@ -77,7 +85,9 @@ it('streams an answer: added, chunk, end, with gapless numbers, and attach in be
 });
 
 it('answers every request of the contract in the shape that the contract promises', async () => {
-  const { router, engine, bench } = await createRouter();
+  const { router, engine, bench, remotes } = await createRouter();
+  const elsewhere = { name: 'box', baseUrl: (await ScriptedRemote.start()).url, key: null };
+  const { id } = unwrap(await remotes.add(elsewhere));
   const sent = await router.dispatch('chat.send', { text: 'Hello' });
   if (!sent.ok) throw new Error(sent.error.message);
   const { streamId, conversationId, userMessage } = requests['chat.send'].output.parse(sent.data);
@@ -93,6 +103,12 @@ it('answers every request of the contract in the shape that the contract promise
     'chat.stop': { streamId },
     'engine.load': { model: '/x.gguf' },
     'stream.attach': { streamId },
+    'server.configure': { port: 8090 },
+    'server.setKey': { key: 'secret' },
+    'remotes.add': { ...elsewhere, name: 'other' },
+    'remotes.change': { id, name: 'renamed' },
+    'remotes.test': { id },
+    'remotes.remove': { id },
   };
   await engine.end(streamId);
   await bench.ended(streamId);

@@ -28,6 +28,7 @@ function build(open: string | null = null) {
     remembered: { read: () => open, write: (id) => remembered.push(id) },
     rememberedSettings: { read: () => ({}), write: () => undefined },
     rememberedView: { read: () => ({}), write: () => undefined },
+    goTo: () => undefined,
     tab: quietTab,
   });
   app.start();

@@ -19,6 +19,7 @@ function build() {
     remembered: { read: () => null, write: () => undefined },
     rememberedSettings: { read: () => ({ theme: 'dark' }), write: ({ theme }) => saved.push(theme) },
     rememberedView: { read: () => ({}), write: () => undefined },
+    goTo: () => undefined,
     tab: quietTab,
   });
   app.start();

@@ -42,14 +42,16 @@ describe('linePieces', () => {
 
 describe('modelChoices', () => {
   const models = [
-    { id: 'builtin', path: '/app/mini.gguf', loaded: true },
-    { id: 'Qwen3', path: '/m/Qwen3.gguf', loaded: false },
+    { id: 'builtin', path: '/app/mini.gguf', loaded: true, remote: false },
+    { id: 'Qwen3', path: '/m/Qwen3.gguf', loaded: false, remote: false },
+    { id: 'box/big', path: 'remote:r1/big', loaded: false, remote: true },
   ];
 
   it('offers the built-in model by its word and others by their path (bug: a path that moves with the app is saved)', () => {
     expect(modelChoices(models, null)).toEqual([
       { value: 'builtin', label: 'Built-in demo model (loaded)' },
       { value: '/m/Qwen3.gguf', label: 'Qwen3' },
+      { value: 'remote:r1/big', label: 'box/big (remote)' },
     ]);
   });
 

@@ -21,7 +21,9 @@ const allowed: readonly Case[] = [
   { file: 'src/main/telemetry/cpu.ts', imports: 'node:os' },
   { file: 'src/main/store/files.ts', imports: 'write-file-atomic' },
   { file: 'src/main/store/log-file.ts', imports: 'electron-log' },
+  { file: 'src/main/remote/client.ts', imports: '../engine/index.ts', type: true },
   { file: 'src/main/services/chat.ts', imports: '../engine/index.ts' },
+  { file: 'src/main/services/remotes.ts', imports: '../remote/index.ts' },
   { file: 'src/main/services/kept.ts', imports: '../store/index.ts' },
   { file: 'src/main/server/app.ts', imports: 'hono' },
   { file: 'src/main/server/routes/models.ts', imports: '../../services/interfaces.ts' },
@@ -57,6 +59,8 @@ const forbidden: readonly (Case & { readonly rule: string })[] = [
   { rule: 'engine-llama', file: 'src/main/engine/llama-b.ts', imports: '../services/index.ts' },
   { rule: 'telemetry', file: 'src/main/telemetry/a.ts', imports: '../engine/engine.ts' },
   { rule: 'telemetry', file: 'src/main/telemetry/b.ts', imports: 'node-llama-cpp' },
+  { rule: 'remote', file: 'src/main/remote/a.ts', imports: '../services/index.ts' },
+  { rule: 'remote-types', file: 'src/main/remote/b.ts', imports: '../engine/index.ts' },
   { rule: 'store', file: 'src/main/store/a.ts', imports: '../engine/index.ts' },
   { rule: 'store', file: 'src/main/store/b.ts', imports: 'electron' },
   { rule: 'services', file: 'src/main/services/a.ts', imports: '../engine/engine.ts' },
@@ -97,7 +101,7 @@ const forbidden: readonly (Case & { readonly rule: string })[] = [
 ];
 
 /** What the cases import, so that every path can be resolved. */
-const targets = ['shell', 'ipc', 'store', 'services', 'server', 'contract', 'base', 'engine'].map(
+const targets = ['shell', 'ipc', 'store', 'services', 'server', 'contract', 'base', 'engine', 'remote'].map(
   (folder) => `src/main/${folder}/index.ts`,
 );
 const furtherTargets = [

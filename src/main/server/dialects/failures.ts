@@ -1,6 +1,7 @@
 import type { AppError, ErrorCode } from '../../contract/index.ts';
 import type { Refusal } from '../replies.ts';
 import type { AnswerDialect } from './dialect.ts';
+import { remoteFailures } from './remote-failures.ts';
 
 type Known = { readonly status: number; readonly code: string; readonly about?: keyof AnswerDialect['params'] };
 
@@ -19,11 +20,12 @@ const knownFailures: Partial<Record<ErrorCode, Known>> = {
   model_load_failed: { status: 503, code: 'model_load_failed' },
   out_of_memory: { status: 503, code: 'out_of_memory' },
   engine_closed: { status: 503, code: 'engine_closed' },
+  ...remoteFailures,
 };
 
 /**
  * An error value of the service as a reply of the API.
- * @param retryAfterSeconds asked only where a full queue is told.
+ * @param retryAfterSeconds asked only where a full queue is told; a remote engine says its own time.
  */
 export function failureRefusal(
   error: AppError,
@@ -32,11 +34,12 @@ export function failureRefusal(
 ): Refusal {
   const { status, code, about } = knownFailures[error.code] ?? { status: 500, code: error.code };
   const message = error.hint === undefined ? error.message : `${error.message} ${error.hint}`;
+  const retryAfter = error.retryAfterSeconds ?? (status === 429 ? retryAfterSeconds() : undefined);
   return {
     status,
     code,
     message,
     ...(about === undefined ? {} : { param: params[about] }),
-    ...(status === 429 ? { headers: { 'retry-after': String(retryAfterSeconds()) } } : {}),
+    ...(retryAfter === undefined ? {} : { headers: { 'retry-after': String(retryAfter) } }),
   };
 }

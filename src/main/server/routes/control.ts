@@ -13,7 +13,8 @@ import type { Route } from '../router.ts';
 export type ControlDeps = {
   readonly models: ModelService;
   readonly limits: ServerLimits;
-  readonly host: string;
+  /** Where the server listens now. */
+  readonly host: () => string;
 };
 
 /** The body of `POST /v1/load`. */
@@ -39,7 +40,7 @@ function load(deps: ControlDeps): Handler {
     const wanted = read.data.model;
     const known = deps.models.resolve(wanted);
     const target = known === null ? wanted : deps.models.known().find(({ id }) => id === known)?.path;
-    if (target === undefined || (known === null && !(looksLikePath(wanted) && isNear(context, deps.host)))) {
+    if (target === undefined || (known === null && !(looksLikePath(wanted) && isNear(context, deps.host())))) {
       return refuse('control', unknownModel(wanted));
     }
     // What a program loads is not what the next start should load.

@@ -34,7 +34,8 @@ export function modelRoutes(models: ModelService, startedAt: number): readonly R
   };
   return [
     { method: 'GET', path: '/v1/models', area: 'api', handler: list },
-    { method: 'GET', path: '/v1/models/:id', area: 'api', handler: one },
+    // Names of remote models hold slashes.
+    { method: 'GET', path: '/v1/models/:id{.+}', area: 'api', handler: one },
   ];
 }
 

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import {
   eventsPath,
@@ -7,14 +8,17 @@ import {
   ok,
   requestPath,
   sessionPath,
+  remotePrefix,
   type AppEvent,
   type Dispatcher,
+  type RequestName,
   type SecondStart,
 } from '../../contract/index.ts';
 import { readJson } from '../body.ts';
 import { EventStream } from '../event-stream.ts';
 import type { Handler } from '../exchange.ts';
-import { isLoopbackHost, isLoopbackPeer } from '../hosts.ts';
+import { isLoopbackHost, isLoopbackPeer, reachableHost } from '../hosts.ts';
+import { pageMove, type PageAddresses } from '../page-addresses.ts';
 import type { ServerLimits } from '../options.ts';
 import type { PageRights } from '../page-rights.ts';
 import { alreadySent, jsonReply, refuse } from '../replies.ts';
@@ -25,9 +29,8 @@ export type UiDeps = {
   readonly dispatcher: Dispatcher;
   readonly rights: PageRights;
   readonly limits: ServerLimits;
-  readonly host: string;
+  readonly pages: PageAddresses;
   readonly ownerToken: () => string | null;
-  readonly createLink: () => string;
   readonly secondStart: ((wish: SecondStart) => boolean) | undefined;
 };
 
@@ -70,7 +73,7 @@ const secondStartSchema = z.object({
 });
 
 /** For a second start of the same user: it shows the window or page of the running instance, and may name a model. */
-function giveLink({ ownerToken, createLink, secondStart, limits }: UiDeps): Handler {
+function giveLink({ ownerToken, pages, secondStart, limits }: UiDeps): Handler {
   return async (context) => {
     const sent = context.req.header(ownerHeader);
     const token = ownerToken();
@@ -80,7 +83,8 @@ function giveLink({ ownerToken, createLink, secondStart, limits }: UiDeps): Hand
       const wish = secondStartSchema.safeParse(body.data);
       if (!wish.success) return jsonReply(fail('invalid_input', 'Expected {"model": "...", "show": true}.'), 400);
       const shown = secondStart?.(wish.data) ?? false;
-      return jsonReply(ok({ link: createLink(), shown }));
+      // The one who asks came by an address that is known to work, if only to this computer.
+      return jsonReply(ok({ link: pages.linkAt(ownOrigin(pages)), shown }));
     }
     return jsonReply(fail('forbidden', 'Only the owner of this Dormouse can ask for a link.'), 403);
   };
@@ -91,25 +95,42 @@ function ticketInvalid() {
   return fail('ticket_invalid', 'This link has been used or is too old.', hint);
 }
 
-function runRequest({ dispatcher, limits, host }: UiDeps): Handler {
+function runRequest({ dispatcher, limits, pages }: UiDeps): Handler {
   return async (context) => {
     const body = await readJson(context, 'ui', limits.bodyBytes);
     if (!body.ok) return body.response;
     const name = context.req.param('name') ?? '';
+    const host = pages.current()?.host ?? '127.0.0.1';
     const farAway = !isLoopbackHost(host) && !isLoopbackPeer(context.env.incoming.socket.remoteAddress);
     if (farAway && takesHostPath(name, body.data)) {
       const message = 'Files of this computer can only be opened from this computer.';
+      return jsonReply(fail('forbidden', message), 403);
+    }
+    if (farAway && onlyNear.has(name)) {
+      const message = 'Keys and addresses of the server can only be changed from the computer that Dormouse runs on.';
       return jsonReply(fail('forbidden', message), 403);
     }
     return jsonReply(await dispatcher.dispatch(name, body.data));
   };
 }
 
+/** What a page on another computer may not do: its way here is not encrypted, and it could lock its owner out. */
+const onlyNear: ReadonlySet<string> = new Set<RequestName>([
+  'server.configure',
+  'server.key',
+  'server.setKey',
+  'server.generateKey',
+  'remotes.add',
+  'remotes.change',
+]);
+
 /** Requests that make the server open a path of the caller's choice. */
 function takesHostPath(name: string, input: unknown): boolean {
   if (!['engine.load', 'chat.send', 'conversation.configure'].includes(name)) return false;
   const model = modelIn(input) ?? (name === 'chat.send' ? modelIn(optionsIn(input)) : undefined);
-  return name === 'engine.load' ? model !== 'builtin' : model !== undefined && model !== null && model !== 'builtin';
+  if (name === 'engine.load') return model !== 'builtin';
+  if (typeof model === 'string' && model.startsWith(remotePrefix)) return false;
+  return model !== undefined && model !== null && model !== 'builtin';
 }
 
 function modelIn(input: unknown): unknown {
@@ -120,12 +141,12 @@ function optionsIn(input: unknown): unknown {
   return typeof input === 'object' && input !== null && 'options' in input ? input.options : undefined;
 }
 
-function streamEvents({ dispatcher, limits }: UiDeps): Handler {
+function streamEvents({ dispatcher, limits, pages }: UiDeps): Handler {
   return async (context) => {
     if (context.env.incoming.method === 'HEAD') {
       return refuse('ui', { status: 405, code: 'method_not_allowed', message: 'Use GET.', headers: { allow: 'GET' } });
     }
-    const { outgoing, exchange } = context.env;
+    const { incoming, outgoing, exchange } = context.env;
     const stream = new EventStream(outgoing, {
       queueBytes: limits.eventQueueBytes,
       heartbeatMs: limits.eventHeartbeatMs,
@@ -138,12 +159,37 @@ function streamEvents({ dispatcher, limits }: UiDeps): Handler {
     stream.start();
     // The page may fetch state once it sees this: nothing that happens later can be missed.
     stream.comment('open');
-    await aborted(exchange.gone);
+    const left = leftBehind(pages, incoming, (event) => stream.send(JSON.stringify(event)));
+    await Promise.race([aborted(exchange.gone), left.ended]);
+    left.close();
     unsubscribe();
     stream.end();
     exchange.fields['events'] = sent;
     return alreadySent();
   };
+}
+
+/** Follows moves of the server: tells the page where it is now, and ends when the page's way here is closed. */
+function leftBehind(pages: PageAddresses, incoming: IncomingMessage, send: (event: AppEvent) => void) {
+  let close = (): void => undefined;
+  const ended = new Promise<void>((resolve) => {
+    close = pages.onMoved(() => {
+      const now = pages.current();
+      const move = now === null ? ({ kind: 'lost' } as const) : pageMove(incoming, now);
+      if (move.kind === 'go') {
+        send({ type: 'server.moved', link: pages.linkAt(move.origin), forwarded: move.forwarded });
+      }
+      // Also one that stays: it comes back by the new socket.
+      resolve();
+    });
+  });
+  return { ended, close: () => close() };
+}
+
+function ownOrigin(pages: PageAddresses): string {
+  const now = pages.current();
+  if (now === null) throw new Error('a link needs a server that listens');
+  return `http://${reachableHost(now.host)}:${now.port}`;
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

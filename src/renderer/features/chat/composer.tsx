@@ -2,6 +2,7 @@ import { useEffect, useRef, type KeyboardEvent } from 'react';
 import { ArrowUp, Square } from 'lucide-react';
 import type { ErrorCode, Message } from '../../../main/contract/index.ts';
 import {
+  isRemoteModel,
   newChat,
   useAppState,
   useConnection,
@@ -26,7 +27,7 @@ export function Composer({ running, onSend }: ComposerProps) {
   const key = useConversations((state) => state.currentId ?? newChat);
   const text = useConversations((state) => state.drafts[key] ?? '');
   const sending = useConversations((state) => state.sending[key] === true);
-  const blocked = useBlocked();
+  const blocked = useBlocked(key);
   const field = useRef<HTMLTextAreaElement>(null);
   useGrowingField(field, text);
   useEffect(() => field.current?.focus(), [key]);
@@ -115,12 +116,13 @@ function SendError({ errorKey, retry }: SendErrorProps) {
 const hopeless = new Set<ErrorCode>(['prompt_empty', 'prompt_too_long', 'invalid_input', 'session_required']);
 
 /** Why nothing can be sent now, or null. */
-function useBlocked(): string | null {
+function useBlocked(key: string): string | null {
   const state = useEngine((engine) => engine.status?.state ?? null);
   const hasModel = useEngine((engine) => (engine.status?.model ?? null) !== null);
   const open = useConnection(({ connection }) => connection === 'open');
   const wakes = useEngine(wakesWithRequest);
-  if (!open || hasModel || wakes) return null;
+  const elsewhere = useConversations((chats) => isRemoteModel(chats.options[key]?.model ?? null));
+  if (!open || hasModel || wakes || elsewhere) return null;
   if (state === 'loading') return en.waitForModel;
   return state === 'empty' || state === 'failed' ? en.needsModel : null;
 }

@@ -1,5 +1,5 @@
 import { useEffect, type ReactNode } from 'react';
-import { newChat, useConversations, useEngine } from '../../state/index.ts';
+import { newChat, remoteLabel, useConversations, useEngine, useServer } from '../../state/index.ts';
 import { ChatSettings } from './chat-settings.tsx';
 import { en } from './en.ts';
 import { EnginePill } from './engine-pill.tsx';
@@ -24,7 +24,7 @@ export function Header({ leading, trailing }: HeaderProps) {
       <h1 className="header-title" title={title}>
         {heading}
       </h1>
-      <ModelChip />
+      <ModelChip conversationKey={currentId ?? newChat} />
       <EnginePill />
       <ChatSettings key={currentId ?? newChat} conversationKey={currentId ?? newChat} />
       {trailing}
@@ -32,7 +32,23 @@ export function Header({ leading, trailing }: HeaderProps) {
   );
 }
 
-function ModelChip() {
+function ModelChip({ conversationKey }: { readonly conversationKey: string }) {
+  const chosen = useConversations((state) => state.options[conversationKey]?.model ?? null);
+  const elsewhere = useServer(({ remotes }) => remoteLabel(chosen, remotes));
+  return elsewhere === null ? <LocalModel /> : <RemoteModel name={elsewhere} />;
+}
+
+function RemoteModel({ name }: { readonly name: string }) {
+  return (
+    <div className="chip" title={en.remoteChip(name)}>
+      <span className="visually-hidden">{en.model} </span>
+      <span className="chip-name">{name}</span>
+      <span className="chip-detail"> · {en.remote}</span>
+    </div>
+  );
+}
+
+function LocalModel() {
   const model = useEngine((engine) => engine.status?.model ?? null);
   if (model === null) return null;
   const detail = model.builtin ? en.builtinModel : model.quantization;

@@ -4,6 +4,7 @@ interface ListedModel {
   readonly id: string;
   readonly path: string;
   readonly loaded: boolean;
+  readonly remote: boolean;
 }
 
 export interface ModelChoice {
@@ -15,8 +16,9 @@ export interface ModelChoice {
 /** The built-in model, those that main knows, and the chosen one even if main does not know it (yet). */
 export function modelChoices(models: readonly ListedModel[], chosen: string | null): readonly ModelChoice[] {
   const choices = new Map<string, string>([['builtin', en.modelBuiltin]]);
-  for (const { id, path } of models) if (id !== 'builtin') choices.set(path, id);
-  if (chosen !== null && !choices.has(chosen)) choices.set(chosen, fileName(chosen));
+  for (const { id, path, remote } of models) if (id !== 'builtin') choices.set(path, remote ? en.modelRemote(id) : id);
+  if (chosen !== null && !choices.has(chosen))
+    choices.set(chosen, chosen.startsWith('remote:') ? en.modelRemoved : fileName(chosen));
   const loaded = models.find((model) => model.loaded);
   const loadedValue = loaded?.id === 'builtin' ? 'builtin' : loaded?.path;
   return [...choices].map(([value, label]) => ({

@@ -1,5 +1,5 @@
 import { useEffect, useId, useState, type KeyboardEvent } from 'react';
-import { useAppState, useEngine } from '../../state/index.ts';
+import { isRemoteModel, remoteLabel, useAppState, useEngine, useServer } from '../../state/index.ts';
 import { Button } from '../../ui/index.ts';
 import { en } from './en.ts';
 import { fileName, modelChoices } from './model-choices.ts';
@@ -14,6 +14,7 @@ interface ModelFieldProps {
 export function ModelField({ model, onChange }: ModelFieldProps) {
   const { engine } = useAppState();
   const known = useEngine((state) => state.models);
+  const elsewhere = useServer(({ remotes }) => remoteLabel(model, remotes));
   const id = useId();
   useEffect(() => void engine.refreshModels(), [engine]);
   return (
@@ -33,11 +34,15 @@ export function ModelField({ model, onChange }: ModelFieldProps) {
         ))}
       </select>
       <PathField onUse={onChange} />
-      <p className="panel-hint">
-        {model === null ? en.modelAnyHint : en.modelHint(model === 'builtin' ? en.modelBuiltin : fileName(model))}
-      </p>
+      <p className="panel-hint">{hintOf(model, elsewhere)}</p>
     </>
   );
+}
+
+function hintOf(model: string | null, elsewhere: string | null): string {
+  if (model === null) return en.modelAnyHint;
+  if (isRemoteModel(model)) return elsewhere === null ? en.modelRemoteGone : en.modelRemoteHint(elsewhere);
+  return en.modelHint(model === 'builtin' ? en.modelBuiltin : fileName(model));
 }
 
 function PathField({ onUse }: { readonly onUse: (path: string) => void }) {

@@ -254,7 +254,30 @@ describe('tray, menu and the system', () => {
     bench.electron.tray.choose('Unload the model');
     bench.electron.tray.choose('New chat');
     bench.electron.tray.choose('Monitor');
-    expect(bench.sentTypes.filter((type) => type === 'navigate')).toHaveLength(2);
+    bench.electron.tray.choose('Server settings and log');
+    expect(bench.sentTypes.filter((type) => type === 'navigate')).toHaveLength(3);
+  });
+
+  it('switches the server off and on, over a restart too (bug: a tray that says on while nothing listens)', async () => {
+    const bench = await DesktopBench.open();
+    bench.electron.tray.choose('Switch the server off');
+    await waitFor('the tray to say so', () => bench.electron.tray.labels.includes('Server: off'));
+    expect(bench.server.opened).toEqual(['127.0.0.1:8089', 'closed']);
+    expect(bench.electron.tray.labels).not.toContain('Copy address');
+    expect(bench.chat.settings.value.serverOn).toBe(false);
+    bench.electron.tray.choose('Switch the server on');
+    await waitFor('the address', () => bench.electron.tray.labels.includes('Server: http://127.0.0.1:8089'));
+    const off = await DesktopBench.open({ settings: { serverOn: false } });
+    expect(off.server.opened).toEqual([]);
+    const served = await DesktopBench.open({ settings: { serverOn: false }, args: ['--serve'] });
+    expect(served.server.opened).toEqual(['127.0.0.1:8089']);
+  });
+
+  it('a port that is taken when the tray switches it on is told (bug: a click that does nothing)', async () => {
+    const bench = await DesktopBench.open({ settings: { serverOn: false, serverPort: 9000 } });
+    bench.server.refuse = '127.0.0.1:9000';
+    bench.electron.tray.choose('Switch the server on');
+    await waitFor('the notice', () => bench.notices.join().includes('It is taken.'));
   });
 
   it('draws the tray at most once a second while tokens come (bug: a menu that flickers and burns CPU)', async () => {

@@ -16,7 +16,7 @@ const state = (changes: Partial<TrayState> = {}): TrayState => ({
   status: { ...ready, model: scriptedModel, sleep: { step: 'asleep', since: 0, cores: 0 } },
   step: null,
   windowVisible: false,
-  serverUrl: 'http://127.0.0.1:8089',
+  server: { on: true, url: 'http://127.0.0.1:8089' },
   lastModel: 'builtin',
   ...changes,
 });
@@ -35,6 +35,8 @@ describe('tray look', () => {
       '-',
       'Server: http://127.0.0.1:8089',
       'Copy address',
+      'Switch the server off',
+      'Server settings and log',
       '-',
       'Unload the model',
       '-',
@@ -72,8 +74,8 @@ describe('tray look', () => {
   });
 
   it('without a server and without a last model it offers neither', () => {
-    const found = labels({ serverUrl: null, lastModel: null, status: { ...ready, state: 'empty' } });
-    expect(found).toContain('Server: not running');
+    const found = labels({ server: { on: false, url: null }, lastModel: null, status: { ...ready, state: 'empty' } });
+    expect(found).toEqual(expect.arrayContaining(['Server: off', 'Switch the server on']));
     expect(found).not.toContain('Copy address');
     expect(found).not.toContain('Wake: load the last model');
   });
@@ -138,7 +140,7 @@ describe('window place', () => {
 });
 
 describe('menus', () => {
-  const actions = { newChat() {}, openModel() {}, copyDiagnostics() {}, about() {} };
+  const actions = { newChat() {}, monitor() {}, server() {}, openModel() {}, copyDiagnostics() {}, about() {} };
   const roles = (platform: NodeJS.Platform) =>
     JSON.stringify(appMenu(platform, actions))
       .match(/"role":"\w+"/g)
