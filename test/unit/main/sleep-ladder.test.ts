@@ -413,3 +413,17 @@ it('in any order of events: nothing is unloaded during work, no request is lost 
     { numRuns: 60 },
   );
 });
+
+it('counting and embeddings wake a hibernated model too (bug: they answer that there is none)', async () => {
+  await bench.hibernateNow();
+  const engine = bench.gate.engineFor('api');
+  const prompt = { kind: 'text', text: 'a' } as const;
+  const counted = engine.countTokens({ prompt, tools: null, modelPath: null });
+  const embedded = engine.embed({ id: 'e', inputs: ['a'], modelPath: null });
+  await settled();
+  expect(bench.loads).toHaveLength(1);
+  await bench.loaded();
+  await bench.answered();
+  expect(await counted).toEqual(ok(7));
+  expect(await embedded).toMatchObject({ ok: true, data: { vectors: [[1]] } });
+});
