@@ -1,5 +1,5 @@
 import { fail, ok, type Result } from '../contract/index.ts';
-import type { ChatTurn, GenerateRequest, JsonSchema, ToolDefinition } from './engine.ts';
+import type { ChatTurn, GenerateRequest, JsonSchema, Prompt, ToolDefinition } from './engine.ts';
 
 /** How an answer comes about. */
 export type AnswerWay =
@@ -14,12 +14,19 @@ export type AnswerWay =
 const toolName = /^[a-zA-Z0-9_.-]{1,64}$/;
 
 /** @returns errors for tools that are not named properly, and for what cannot be asked for together. */
-export function answerWay({ prompt, output, tools }: Pick<GenerateRequest, 'prompt' | 'output' | 'tools'>): Result<AnswerWay> {
+export function answerWay({
+  prompt,
+  output,
+  tools,
+}: Pick<GenerateRequest, 'prompt' | 'output' | 'tools'>): Result<AnswerWay> {
   const schema = output.kind === 'text' ? null : output.kind === 'json' ? { type: 'object' } : output.schema;
   if (tools === null || tools.tools.length === 0) {
-    if (tools !== null && tools.choice !== 'auto') return fail('invalid_input', 'A tool is demanded, but none is given.');
+    if (tools !== null && tools.choice !== 'auto')
+      return fail('invalid_input', 'A tool is demanded, but none is given.');
     return ok(
-      prompt.kind === 'chat' && schema === null ? { kind: 'chat', tools: [], parallel: false } : { kind: 'text', schema },
+      prompt.kind === 'chat' && schema === null
+        ? { kind: 'chat', tools: [], parallel: false }
+        : { kind: 'text', schema },
     );
   }
   if (prompt.kind === 'text') return fail('invalid_input', 'Only a chat can have tools.');
@@ -50,7 +57,7 @@ function badTool(tools: readonly ToolDefinition[]): string | null {
 }
 
 /** @returns what is wrong with the order of the turns; null: nothing. */
-export function badTurns(turns: readonly ChatTurn[]): string | null {
+function badTurns(turns: readonly ChatTurn[]): string | null {
   const known = new Set<string>();
   for (const turn of turns) {
     if (turn.role === 'tool' && !known.has(turn.callId)) {
@@ -59,4 +66,15 @@ export function badTurns(turns: readonly ChatTurn[]): string | null {
     if (turn.role === 'assistant') for (const call of turn.toolCalls ?? []) known.add(call.id);
   }
   return null;
+}
+
+/** @returns what is wrong with a prompt whatever the model; null: nothing. */
+export function badPrompt(prompt: Prompt) {
+  if (prompt.kind === 'text') return null;
+  const { turns } = prompt;
+  if (!turns.some((turn) => turn.role !== 'system' && turn.text.trim() !== '')) {
+    return fail('prompt_empty', 'The message is empty.', 'Write something first.');
+  }
+  const problem = badTurns(turns);
+  return problem === null ? null : fail('invalid_input', problem);
 }

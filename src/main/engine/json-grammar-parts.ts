@@ -84,7 +84,8 @@ export function numbersBetween(
   const fraction = '"." [0-9]{0,8} [1-9]';
   const [low, high] = around;
   if (high > 0 && Math.max(0, low) < high) parts.push(`${naturalsBetween(Math.max(0, low), high - 1)} ${fraction}`);
-  if (low < 0 && Math.max(0, -high) < -low) parts.push(`"-" ${naturalsBetween(Math.max(0, -high), -low - 1)} ${fraction}`);
+  if (low < 0 && Math.max(0, -high) < -low)
+    parts.push(`"-" ${naturalsBetween(Math.max(0, -high), -low - 1)} ${fraction}`);
   return parts.length === 0 ? null : `(${parts.join(' | ')})`;
 }
 

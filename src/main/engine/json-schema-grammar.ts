@@ -210,7 +210,7 @@ class SchemaCompiler {
       throw new UnsupportedSchema('required is no list of names');
     }
     const extra = schema['additionalProperties'];
-    const names = [...new Set([...Object.keys(properties), ...(required as string[])])];
+    const names = [...new Set([...Object.keys(properties), ...required])];
     const min = countOf(schema['minProperties'], 'minProperties') ?? 0;
     const max = countOf(schema['maxProperties'], 'maxProperties');
     checkRange(min, max, 'minProperties');

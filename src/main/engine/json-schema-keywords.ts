@@ -87,7 +87,9 @@ function valuesOrTypes(schema: SchemaObject, said: readonly string[]): SchemaFor
   const whole = types !== null && types.every((type) => type !== 'number');
   if (multipleOf !== undefined && !(multipleOf === 1 && whole)) throw new UnsupportedSchema('"multipleOf" is not 1');
   if (types !== null) return { kind: 'types', types };
-  const about = hints.filter(([, keywords]) => keywords.some((keyword) => said.includes(keyword))).map(([type]) => type);
+  const about = hints
+    .filter(([, keywords]) => keywords.some((keyword) => said.includes(keyword)))
+    .map(([type]) => type);
   return { kind: 'types', types: about.length === 0 ? ['any'] : about };
 }
 
@@ -101,7 +103,11 @@ function namedTypes(schema: SchemaObject): readonly string[] | null {
 }
 
 function isOfType(value: unknown, type: string): boolean {
-  return type === 'number' ? typeof value === 'number' : type === 'integer' ? Number.isInteger(value) : typeName(value) === type;
+  return type === 'number'
+    ? typeof value === 'number'
+    : type === 'integer'
+      ? Number.isInteger(value)
+      : typeName(value) === type;
 }
 
 function typeName(value: unknown): string {
@@ -122,7 +128,9 @@ export function alternativesExclude(schemas: readonly unknown[], resolve: (refer
   for (const [index, one] of described.entries()) {
     for (const other of described.slice(index + 1)) {
       if (!differ(one, other)) {
-        throw new UnsupportedSchema('alternatives of "oneOf" may overlap; use "anyOf", or tell them apart by a constant');
+        throw new UnsupportedSchema(
+          'alternatives of "oneOf" may overlap; use "anyOf", or tell them apart by a constant',
+        );
       }
     }
   }

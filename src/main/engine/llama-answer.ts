@@ -1,4 +1,11 @@
-import { LlamaChat, type ChatWrapper, type LlamaContextSequence, type LlamaModel, type Token, type TokenBias } from 'node-llama-cpp';
+import {
+  LlamaChat,
+  type ChatWrapper,
+  type LlamaContextSequence,
+  type LlamaModel,
+  type Token,
+  type TokenBias,
+} from 'node-llama-cpp';
 import { fail, ok, type Result } from '../contract/index.ts';
 import type { AnswerWay } from './answer-way.ts';
 import type { AnswerEnd, AnswerPart, ChatTurn, JsonSchema, ToolDefinition } from './engine.ts';
@@ -138,7 +145,8 @@ async function writeCall(choices: readonly ToolDefinition[], context: AnswerCont
     left = Math.min(left, context.room - named.tokens - tokens.length);
   }
   const grammar = tool === undefined ? undefined : grammars[choices.indexOf(tool)];
-  if (tool === undefined || grammar?.ok !== true) return fail('generation_failed', 'The model chose no tool.', 'Try again.');
+  if (tool === undefined || grammar?.ok !== true)
+    return fail('generation_failed', 'The model chose no tool.', 'Try again.');
   const { name } = tool;
   const id = callId();
   const tell = (text: string, count: number) => context.onPart({ kind: 'tool_call', index: 0, id, name, text }, count);
@@ -157,7 +165,9 @@ async function writeCall(choices: readonly ToolDefinition[], context: AnswerCont
 
 function argumentsGrammar(tool: ToolDefinition, room: number): Result<string> {
   const made = jsonSchemaGrammar(tool.parameters ?? { type: 'object', additionalProperties: false }, room);
-  return made.ok ? made : { ok: false, error: { ...made.error, message: `Tool "${tool.name}": ${made.error.message}` } };
+  return made.ok
+    ? made
+    : { ok: false, error: { ...made.error, message: `Tool "${tool.name}": ${made.error.message}` } };
 }
 
 function writerOf({ sequence, sampling, bias, signal }: AnswerContext) {

@@ -1,5 +1,5 @@
 import { getLlama, InsufficientMemoryError, LlamaLogLevel, NoBinaryFoundError, type Llama } from 'node-llama-cpp';
-import { Emitter, SlotQueue, withinTime, type Logger } from '../base/index.ts';
+import { Emitter, withinTime, type Logger } from '../base/index.ts';
 import {
   fail,
   ok,
@@ -9,7 +9,7 @@ import {
   type Result,
   type Timings,
 } from '../contract/index.ts';
-import { badTurns } from './answer-way.ts';
+import { badPrompt } from './answer-way.ts';
 import { EngineStateMachine } from './engine-state.ts';
 import {
   nothingGenerated,
@@ -21,7 +21,6 @@ import {
   type GenerateOutcome,
   type GenerateRequest,
   type LoadRequest,
-  type Prompt,
 } from './engine.ts';
 import { ChatFormats } from './llama-chat-format.ts';
 import { readGgufFacts, type GgufFacts } from './llama-gguf.ts';
@@ -29,7 +28,9 @@ import { EnginePool } from './engine-pool.ts';
 import type { PoolStats } from './expert-pool.ts';
 import { PromptCacheFiles } from './llama-prompt-cache.ts';
 import { LlamaRuntime } from './llama-runtime.ts';
+import { NativeStop } from './native-stop.ts';
 import type { PoolMiddleware } from './pool-middleware.ts';
+import { RequestLine } from './request-line.ts';
 import { RunningGenerations } from './running-generations.ts';
 
 /** Least time between two status events that only carry progress or speed, in ms. */
@@ -49,9 +50,6 @@ export type LlamaEngineDependencies = {
   readonly now?: () => number;
 };
 
-/** A generation, or a call of `embed`, from its request to its outcome. */
-type Generation = { readonly abort: AbortController; begun: boolean };
-
 /** The engine on node-llama-cpp, in this process. */
 export class LlamaEngine implements Engine {
   readonly #logger: Logger;
@@ -60,11 +58,9 @@ export class LlamaEngine implements Engine {
   readonly #pool: EnginePool;
   readonly #running: RunningGenerations;
   readonly #cache: PromptCacheFiles | null;
-  readonly #queue = new SlotQueue();
+  readonly #line: RequestLine;
   readonly #formats = new ChatFormats();
-  readonly #generations = new Map<string, Generation>();
-  /** Settles when an evaluation that is being stopped in the middle has ended; none begins before. */
-  #stopping: Promise<unknown> | null = null;
+  readonly #stopping: NativeStop;
   readonly #complaints: string[] = [];
   #loadAbort: AbortController | null = null;
   #llama: { readonly gpu: LoadRequest['gpu']; readonly instance: Llama } | null = null;
@@ -81,7 +77,11 @@ export class LlamaEngine implements Engine {
     });
     this.#events = new Emitter((error) => logger.error('engine listener failed', { error: String(error) }));
     this.#state = new EngineStateMachine(now, (status) => this.#events.emit({ type: 'status', status }));
+    this.#stopping = new NativeStop(this.#pool);
     this.#running = new RunningGenerations(this.#state);
+    this.#line = new RequestLine((waiting) => {
+      if (waiting !== this.#state.status.waiting) this.#state.note({ waiting });
+    });
   }
 
   status(): EngineStatus {
@@ -119,7 +119,7 @@ export class LlamaEngine implements Engine {
     const abort = new AbortController();
     this.#loadAbort = abort;
     try {
-      return await this.#queue.runAlone(() => this.#switchModel(request, facts.data, abort.signal));
+      return await this.#line.between(() => this.#switchModel(request, facts.data, abort.signal));
     } finally {
       if (this.#loadAbort === abort) this.#loadAbort = null;
     }
@@ -133,7 +133,7 @@ export class LlamaEngine implements Engine {
 
   unload(): Promise<Result<void>> {
     if (this.#closed) return Promise.resolve(closed());
-    return this.#queue.runAlone(async () => {
+    return this.#line.between(async () => {
       if (this.#runtime === null) return ok();
       this.#state.to('unloading');
       await this.#disposeRuntime();
@@ -146,7 +146,7 @@ export class LlamaEngine implements Engine {
     if (this.#closed) return closed();
     const problem = badPrompt(request.prompt);
     if (problem !== null) return problem;
-    return this.#inLine(request.id, (signal, queuedMs) => this.#generateNow(request, signal, queuedMs));
+    return this.#line.request(request.id, (signal, queuedMs) => this.#generateNow(request, signal, queuedMs));
   }
 
   countTokens(request: CountRequest): Promise<Result<number>> {
@@ -158,28 +158,25 @@ export class LlamaEngine implements Engine {
       return runtime.ok ? runtime.data.countTokens(request) : runtime;
     };
     // The tokenizer needs no turn, but a model.
-    const { state } = this.#state.status;
-    const there = state === 'ready' || state === 'prefill' || state === 'generating';
-    return there ? Promise.resolve(count()) : this.#queue.run(() => Promise.resolve(count()));
+    const there = ['ready', 'prefill', 'generating'].includes(this.#state.status.state);
+    return there ? Promise.resolve(count()) : this.#line.beside(() => Promise.resolve(count()));
   }
 
   async embed(request: EmbedRequest): Promise<Result<EmbedOutcome>> {
     if (this.#closed) return closed();
-    return this.#inLine(request.id, (signal) => this.#embedNow(request, signal), true);
+    return this.#line.request(request.id, (signal) => this.#embedNow(request, signal), { alone: true });
   }
 
   stop(generationId: string): boolean {
-    const generation = this.#generations.get(generationId);
-    generation?.abort.abort(new Error('stopped'));
-    return generation !== undefined;
+    return this.#line.stop(generationId);
   }
 
   async close(): Promise<void> {
     this.#closed = true;
     this.#pool.requestStop();
     this.cancelLoad();
-    for (const generation of this.#generations.values()) generation.abort.abort(new Error('closing'));
-    await this.#queue.runAlone(async () => {
+    this.#line.stopAll();
+    await this.#line.between(async () => {
       await this.#disposeRuntime();
       this.#pool.close();
       // A load that failed inside llama.cpp leaves a handle in node-llama-cpp for which its dispose may wait for ever.
@@ -242,7 +239,7 @@ export class LlamaEngine implements Engine {
       this.#state.note({ loadProgress: Math.min(1, Math.max(0, loadProgress)) });
     });
     this.#runtime = runtime;
-    this.#queue.setSlots(runtime.info.sequences);
+    this.#line.setSlots(runtime.info.sequences);
     await this.#cache?.restore(runtime);
     return runtime;
   }
@@ -268,30 +265,6 @@ export class LlamaEngine implements Engine {
     await runtime?.dispose();
   }
 
-  /** @param alone whether nothing may run beside it. */
-  async #inLine<T>(
-    id: string,
-    task: (signal: AbortSignal, queuedMs: number) => Promise<Result<T>>,
-    alone = false,
-  ): Promise<Result<T>> {
-    const generation: Generation = { abort: new AbortController(), begun: false };
-    const { signal } = generation.abort;
-    const asked = performance.now();
-    this.#generations.set(id, generation);
-    const begin = () => {
-      generation.begun = true;
-      this.#noteWaiting();
-      return task(signal, performance.now() - asked);
-    };
-    try {
-      const result = alone ? this.#queue.runAlone(begin, signal) : this.#queue.run(begin, signal);
-      this.#noteWaiting();
-      return await result;
-    } finally {
-      this.#generations.delete(id);
-    }
-  }
-
   /** The loaded model, if it is the one that must answer. */
   #runtimeFor(modelPath: string | null): Result<LlamaRuntime> {
     if (this.#closed) return closed();
@@ -308,7 +281,7 @@ export class LlamaEngine implements Engine {
     signal: AbortSignal,
     queuedMs: number,
   ): Promise<Result<GenerateOutcome>> {
-    while (this.#stopping !== null && !signal.aborted) await this.#stopping;
+    while (this.#stopping.pending !== null && !signal.aborted) await this.#stopping.pending;
     if (signal.aborted && !this.#closed) return ok(nothingGenerated(queuedMs));
     const runtime = this.#runtimeFor(request.modelPath);
     if (!runtime.ok) return runtime;
@@ -344,20 +317,12 @@ export class LlamaEngine implements Engine {
    */
   #stopInTheMiddle(running: Promise<unknown>): void {
     if (this.#running.count > 1 && !this.#closed) return;
-    this.#pool.requestStop();
-    const ended = running.then(
-      () => undefined,
-      () => undefined,
-    );
-    this.#stopping = ended.then(() => {
-      this.#stopping = null;
-      if (!this.#closed) this.#pool.clearStop();
-    });
+    this.#stopping.stop(running, () => !this.#closed);
   }
 
   async #embedNow(request: EmbedRequest, signal: AbortSignal): Promise<Result<EmbedOutcome>> {
     if (signal.aborted && !this.#closed) return ok({ vectors: [], promptTokens: 0 });
-    if (this.#stopping !== null) await this.#stopping;
+    if (this.#stopping.pending !== null) await this.#stopping.pending;
     const runtime = this.#runtimeFor(request.modelPath);
     if (!runtime.ok) return runtime;
     this.#pool.busy();
@@ -424,22 +389,6 @@ export class LlamaEngine implements Engine {
       'Choose another file; the log has the details.',
     ).error;
   }
-
-  #noteWaiting(): void {
-    const waiting = [...this.#generations.values()].filter((generation) => !generation.begun).length;
-    if (waiting !== this.#state.status.waiting) this.#state.note({ waiting });
-  }
-}
-
-/** @returns what is wrong with a prompt whatever the model; null: nothing. */
-function badPrompt(prompt: Prompt) {
-  if (prompt.kind === 'text') return null;
-  const { turns } = prompt;
-  if (!turns.some((turn) => turn.role !== 'system' && turn.text.trim() !== '')) {
-    return fail('prompt_empty', 'The message is empty.', 'Write something first.');
-  }
-  const problem = badTurns(turns);
-  return problem === null ? null : fail('invalid_input', problem);
 }
 
 function closed() {

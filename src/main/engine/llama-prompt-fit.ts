@@ -47,7 +47,9 @@ export class PromptFitter {
     if (text.length > this.#size * mostCharactersPerToken) return this.#tooLong(`about ${this.#estimate(text)}`);
     const tokens = this.#text(text);
     if (tokens.length === 0) return fail('prompt_empty', 'The prompt is empty.', 'Write something first.');
-    return tokens.length > this.#size - 2 ? this.#tooLong(String(tokens.length)) : ok({ tokens, dropped: 0, turns: [] });
+    return tokens.length > this.#size - 2
+      ? this.#tooLong(String(tokens.length))
+      : ok({ tokens, dropped: 0, turns: [] });
   }
 
   #fitChat(

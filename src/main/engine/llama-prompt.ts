@@ -45,16 +45,17 @@ function addAnswer(
   results: ReadonlyMap<string, string>,
   continues: boolean,
 ): void {
-  const calls = (turn.toolCalls ?? []).map(
-    (call, index): ChatModelFunctionCall => ({
-      type: 'functionCall',
-      name: call.name,
-      params: jsonOr(call.arguments, call.arguments),
-      result: readResult(results.get(call.id)),
-      ...(index === 0 ? { startsNewChunk: true } : {}),
-    }),
-  );
-  const response: ChatModelResponse['response'] = [...(turn.text === '' && calls.length > 0 ? [] : [turn.text]), ...calls];
+  const calls = (turn.toolCalls ?? []).map((call, index): ChatModelFunctionCall => ({
+    type: 'functionCall',
+    name: call.name,
+    params: jsonOr(call.arguments, call.arguments),
+    result: readResult(results.get(call.id)),
+    ...(index === 0 ? { startsNewChunk: true } : {}),
+  }));
+  const response: ChatModelResponse['response'] = [
+    ...(turn.text === '' && calls.length > 0 ? [] : [turn.text]),
+    ...calls,
+  ];
   const last = history.at(-1);
   if (continues && last?.type === 'model') last.response.push(...response);
   else history.push({ type: 'model', response });
@@ -101,8 +102,12 @@ export type PromptFormat = {
 /** Tokens of a whole prompt in the model's chat format. */
 export function renderPrompt(format: PromptFormat, history: readonly ChatHistoryItem[]): Token[] {
   const { model, wrapper, functions } = format;
-  const state = wrapper.generateContextState({ chatHistory: history, ...(functions === null ? {} : { availableFunctions: functions }) });
-  const opening = format.plain === true && state.noPrefixTrigger?.type === 'response' ? state.noPrefixTrigger.inject : '';
+  const state = wrapper.generateContextState({
+    chatHistory: history,
+    ...(functions === null ? {} : { availableFunctions: functions }),
+  });
+  const opening =
+    format.plain === true && state.noPrefixTrigger?.type === 'response' ? state.noPrefixTrigger.inject : '';
   return LlamaText([state.contextText, opening, format.answer ?? '']).tokenize(model.tokenizer);
 }
 

@@ -38,7 +38,7 @@ export class RunningGenerations {
 
   prefill(id: string, done: number, total: number): void {
     this.#change(id, { done, total });
-    if (this.#state.status.state === 'prefill') this.#tell();
+    if (this.#state.status.state === 'prefill') this.#tell('progress');
   }
 
   decodes(id: string): void {
@@ -50,7 +50,7 @@ export class RunningGenerations {
     const before = this.#running.get(id);
     if (before === undefined) return;
     this.#running.set(id, { ...before, decoded: before.decoded + tokens });
-    if (this.#now() - this.#told >= progressInterval) this.#tell();
+    if (this.#now() - this.#told >= progressInterval) this.#tell('progress');
   }
 
   end(id: string): void {
@@ -63,7 +63,7 @@ export class RunningGenerations {
     if (before !== undefined) this.#running.set(id, { ...before, ...changes });
   }
 
-  #tell(): void {
+  #tell(what: 'progress' | 'step' = 'step'): void {
     const running = [...this.#running.values()];
     const writing = running.filter((one) => one.phase === 'generating');
     const state = writing.length > 0 ? 'generating' : running.length > 0 ? 'prefill' : 'ready';
@@ -71,14 +71,17 @@ export class RunningGenerations {
       // The first progress of a prefill is told at once.
       this.#told = state === 'prefill' ? Number.NEGATIVE_INFINITY : this.#now();
       this.#state.to(state, state === 'ready' ? { error: null } : {});
-    } else if (state !== 'ready' && this.#now() - this.#told >= progressInterval) {
+    } else if (state !== 'ready' && what === 'progress' && this.#now() - this.#told >= progressInterval) {
       this.#told = this.#now();
       this.#state.note(state === 'prefill' ? { prefill: sum(running) } : { tokensPerSecond: this.#speed(writing) });
     }
   }
 
   #speed(writing: readonly Progress[]): number {
-    return writing.reduce((speed, one) => speed + (one.decoded / Math.max(1, this.#now() - one.decodeStarted)) * 1000, 0);
+    return writing.reduce(
+      (speed, one) => speed + (one.decoded / Math.max(1, this.#now() - one.decodeStarted)) * 1000,
+      0,
+    );
   }
 }
 

@@ -7,9 +7,7 @@ const deepest = 24;
 const mostNodes = 4000;
 const scalars = ['null', 'boolean', 'integer', 'number', 'string'];
 /** Keywords that a description to the model keeps as they are. */
-const kept = [
-  ...['description', 'minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties'],
-];
+const kept = [...['description', 'minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties']];
 /** Any JSON value, in the words of node-llama-cpp's own schema. */
 const scalarOnly: Loose = { type: ['string', 'number', 'boolean', 'null'] };
 
@@ -36,7 +34,8 @@ class Describer {
     this.#nodes += 1;
     if (depth > deepest || this.#nodes > mostNodes || !isObject(schema)) return scalarOnly;
     const note = typeof schema['description'] === 'string' ? { description: schema['description'] } : {};
-    if (typeof schema['$ref'] === 'string') return { ...this.describe(this.#target(schema['$ref']), depth + 1), ...note };
+    if (typeof schema['$ref'] === 'string')
+      return { ...this.describe(this.#target(schema['$ref']), depth + 1), ...note };
     const alternatives = schema['anyOf'] ?? schema['oneOf'];
     if (Array.isArray(alternatives) && alternatives.length > 0) {
       return { oneOf: alternatives.map((one: unknown) => this.describe(one, depth + 1)), ...note };
@@ -64,7 +63,9 @@ class Describer {
       const items = isObject(schema['items']) ? this.describe(schema['items'], depth + 1) : scalarOnly;
       return { ...keep, type, items };
     }
-    return typeof type === 'string' && scalars.includes(type) ? { ...keep, type } : { ...keepNote(keep), ...scalarOnly };
+    return typeof type === 'string' && scalars.includes(type)
+      ? { ...keep, type }
+      : { ...keepNote(keep), ...scalarOnly };
   }
 
   #objectParts(schema: Loose, depth: number): Loose {
@@ -76,7 +77,11 @@ class Describer {
     const required = Array.isArray(schema['required']) ? { required: schema['required'] } : {};
     return {
       properties: Object.fromEntries(described),
-      ...(isObject(extra) ? { additionalProperties: this.describe(extra, depth + 1) } : free ? { additionalProperties: true } : {}),
+      ...(isObject(extra)
+        ? { additionalProperties: this.describe(extra, depth + 1) }
+        : free
+          ? { additionalProperties: true }
+          : {}),
       ...(described.length === 0 ? {} : required),
     };
   }
