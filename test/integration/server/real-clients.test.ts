@@ -140,7 +140,7 @@ describe('openai', () => {
     const answer = await openai.completions.create({
       model,
       prompt: 'Once upon',
-      max_completion_tokens: 20,
+      max_tokens: 20,
       stop: [' '],
       temperature: 0,
     });
@@ -194,10 +194,11 @@ describe('openai', () => {
 
 describe('anthropic', () => {
   const base = { model, max_tokens: 30, messages };
+  const greedy = { ...base, temperature: 0 };
 
   it('answers whole and streamed, and counts what it was asked (bug: a count of something else)', async () => {
-    const whole = await anthropic.messages.create({ ...base, temperature: 0 });
-    const streamed = await anthropic.messages.stream({ ...base, temperature: 0 }).finalMessage();
+    const whole = await anthropic.messages.create(greedy);
+    const streamed = await anthropic.messages.stream(greedy).finalMessage();
     const texts = [whole, streamed].map(({ content }) => content.filter((block) => block.type === 'text'));
     expect(texts[1]!.map(({ text }) => text)).toEqual(texts[0]!.map(({ text }) => text));
     const counted = await anthropic.messages.countTokens({ model, messages });
