@@ -124,7 +124,7 @@ describe('the Server page', () => {
     expect((await fetch(`${app.origin}/health`)).status).toBe(200);
     const before = new URL(app.origin).port;
     await field(page, 'Port').fill('0');
-    await page.keyboard.press('Enter');
+    await button(page, 'Apply').click();
     await page.waitForURL((url) => url.port !== before);
     await chatOf(page).message.waitFor();
     await expect(fetch(`${app.origin}/health`)).rejects.toThrow();

@@ -30,6 +30,8 @@ export interface AppStateOptions {
   readonly goTo: (url: string) => void;
 }
 
+type ServerEvent = Extract<AppEvent, { readonly type: `server.${string}` | 'remotes.changed' }>;
+
 /** All that this page knows. Built once, before React. */
 export class AppState {
   readonly connection: StoreApi<ConnectionStoreState> = createStore(() => ({ connection: 'connecting', info: null }));
@@ -139,20 +141,11 @@ export class AppState {
         this.view.show(event.to === 'new-chat' ? 'chat' : event.to);
         return;
       case 'server.changed':
-        this.server.apply(event.status);
-        return;
       case 'server.moved':
-        this.#follow(event.link, event.forwarded);
-        return;
       case 'server.exchange':
-        this.server.addEntry(event.entry);
-        return;
       case 'server.logCleared':
-        this.server.logCleared();
-        return;
       case 'remotes.changed':
-        this.server.applyRemotes(event.remotes);
-        void this.engine.refreshModels();
+        this.#applyServer(event);
         return;
       case 'settings.changed':
         this.settings.apply(event.settings);
@@ -172,6 +165,22 @@ export class AppState {
         if (known && thoughtMs !== null) this.conversations.noteThoughtMs(event.message.id, thoughtMs);
         return;
       }
+    }
+  }
+
+  #applyServer(event: ServerEvent): void {
+    switch (event.type) {
+      case 'server.changed':
+        return this.server.apply(event.status);
+      case 'server.moved':
+        return this.#follow(event.link, event.forwarded);
+      case 'server.exchange':
+        return this.server.addEntry(event.entry);
+      case 'server.logCleared':
+        return this.server.logCleared();
+      case 'remotes.changed':
+        this.server.applyRemotes(event.remotes);
+        void this.engine.refreshModels();
     }
   }
 

@@ -1,4 +1,4 @@
-import { useState, type FormEvent } from 'react';
+import { useState, type SubmitEvent } from 'react';
 import { Eye, EyeOff, KeyRound } from 'lucide-react';
 import type { ServerStatus } from '../../../main/contract/index.ts';
 import { useAppState, useServer } from '../../state/index.ts';
@@ -54,7 +54,7 @@ function KeyValue() {
 function OwnKey() {
   const { server } = useAppState();
   const [text, setText] = useState('');
-  const submit = async (event: FormEvent) => {
+  const submit = async (event: SubmitEvent) => {
     event.preventDefault();
     if (isKey(text) && (await server.setKey(text))) setText('');
   };

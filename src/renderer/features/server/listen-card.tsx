@@ -1,4 +1,4 @@
-import { useState, type FormEvent } from 'react';
+import { useState, type SubmitEvent } from 'react';
 import type { ServerStatus } from '../../../main/contract/index.ts';
 import { useAppState, useServer } from '../../state/index.ts';
 import { Button } from '../../ui/index.ts';
@@ -16,7 +16,7 @@ export function ListenCard({ status }: { readonly status: ServerStatus }) {
   const needsKey = isHost(host) && !isLoopback(host) && status.apiKey === 'none';
   const changed = host.trim() !== status.host || number !== status.port;
   const good = isHost(host) && number !== null && !needsKey;
-  const submit = (event: FormEvent) => {
+  const submit = (event: SubmitEvent) => {
     event.preventDefault();
     if (!good || !changed || busy) return;
     const change = {

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState, type FormEvent } from 'react';
+import { useEffect, useRef, useState, type SubmitEvent } from 'react';
 import type { AppError, Remote, Result } from '../../../main/contract/index.ts';
 import { useAppState } from '../../state/index.ts';
 import { Button, Notice } from '../../ui/index.ts';
@@ -35,21 +35,14 @@ export function RemoteForm({ remote, onClose }: RemoteFormProps) {
     if (result.ok) onClose();
     else setError(result.error);
   };
-  const submit = (event: FormEvent) => {
+  const submit = (event: SubmitEvent) => {
     event.preventDefault();
     if (good && !busy) void send(key === '' ? {} : { key });
   };
   const keyHint = remote?.hasKey === true ? en.remoteKeyKept : en.remoteKeyHint;
   return (
     <form ref={form} className="server-form remote-form" onSubmit={submit}>
-      <TextField
-        label={en.name}
-        hint={en.nameHint}
-        problem={name === '' || isRemoteName(name) ? null : en.nameBad}
-        value={name}
-        maxLength={40}
-        onChange={setName}
-      />
+      <NameField name={name} onChange={setName} />
       <TextField label={en.baseUrl} hint={en.baseUrlHint} value={baseUrl} onChange={setBaseUrl} />
       <TextField
         password
@@ -73,5 +66,12 @@ export function RemoteForm({ remote, onClose }: RemoteFormProps) {
         </Button>
       </div>
     </form>
+  );
+}
+
+function NameField({ name, onChange }: { readonly name: string; readonly onChange: (name: string) => void }) {
+  const problem = name === '' || isRemoteName(name) ? null : en.nameBad;
+  return (
+    <TextField label={en.name} hint={en.nameHint} problem={problem} value={name} maxLength={40} onChange={onChange} />
   );
 }
