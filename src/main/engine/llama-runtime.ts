@@ -17,6 +17,7 @@ import {
   type StopReason,
   type StreamPart,
 } from '../contract/index.ts';
+import type { LoadPlan, MeasuredMemory } from './engine-placement.ts';
 import type { GenerateOutcome, GenerateRequest, LoadRequest } from './engine.ts';
 import { nothingGenerated } from './engine.ts';
 import { fitTurns } from './fit-turns.ts';
@@ -95,10 +96,14 @@ export class LlamaRuntime {
     formats: ChatFormats,
     signal: AbortSignal,
     onProgress: (share: number) => void,
+    plan: LoadPlan,
   ): Promise<LlamaRuntime> {
+    // With a GPU our plan holds: node-llama-cpp's estimate counts all experts as graphics memory.
+    const planned = plan.device !== null;
     const model = await llama.loadModel({
       modelPath: request.path,
-      gpuLayers: request.gpu === 'off' ? 0 : request.gpuLayers,
+      gpuLayers: plan.placement.gpuLayers,
+      ignoreMemorySafetyChecks: planned,
       useMmap: request.mmap,
       useMlock: request.mlock,
       loadSignal: signal,
@@ -109,7 +114,11 @@ export class LlamaRuntime {
       const kvType = request.kvType === 'f16' ? {} : kvTypes(request.kvType);
       const context = await model.createContext({
         contextSize:
-          request.contextSize === 'auto' ? { max: Math.min(largestAutoContext, trained) } : request.contextSize,
+          request.contextSize === 'auto' && !planned
+            ? { max: Math.min(largestAutoContext, trained) }
+            : plan.placement.contextSize,
+        ignoreMemorySafetyChecks: planned,
+        ...(planned ? { failedCreationRemedy: false } : {}),
         batchSize: request.batchSize,
         threads:
           request.threads === 'auto' ? autoThreads(threadFacts(llama.cpuMathCores, facts.sizeBytes)) : request.threads,
@@ -122,6 +131,11 @@ export class LlamaRuntime {
       await model.dispose();
       throw error;
     }
+  }
+
+  /** Bytes that model and context took. */
+  get memory(): MeasuredMemory {
+    return { model: this.#model.memoryUsage, context: this.#context.memoryUsage, mapped: this.#model.useMmap === true };
   }
 
   /** Tokens in the KV cache. */
