@@ -20,7 +20,11 @@ export type MeasuredMemory = {
 };
 
 /** The devices without the native core: llama.cpp knows their names and the sum of their memory. */
-export type PlainDevices = { readonly names: readonly string[]; readonly freeBytes: number; readonly totalBytes: number };
+export type PlainDevices = {
+  readonly names: readonly string[];
+  readonly freeBytes: number;
+  readonly totalBytes: number;
+};
 
 /** Plans where a model goes, has the native core hold to it during the load, and tells where it went. */
 export class EnginePlacement {
@@ -35,13 +39,23 @@ export class EnginePlacement {
   }
 
   /** Graphics devices now, the one for the next load marked. `gpu` is that of the Llama in use. */
-  devices(gpu: string | false, wanted: string | null, plain: PlainDevices): readonly GpuDevice[] {
+  devices(
+    gpu: string | false,
+    wanted: string | null,
+    plain: PlainDevices,
+  ): { readonly devices: readonly GpuDevice[]; readonly missing: string | null } {
     const found = this.#facts(gpu) ?? plain.names.map((name, index) => plainDevice(name, index, plain));
-    const chosen = chooseDevice(found, wanted)?.device.name;
-    return found.map(({ name, description, integrated, freeBytes, totalBytes }) => ({
-      ...{ name, description, integrated, freeBytes, totalBytes },
+    const choice = chooseDevice(found, wanted);
+    const chosen = choice?.device.name;
+    const devices = found.map(({ name, description, integrated, freeBytes, totalBytes }) => ({
+      ...{ name, description, integrated },
+      // Some drivers tell nothing: then the plan trusts what was asked for.
+      ...(totalBytes === 0 ? { freeBytes: null, totalBytes: null } : { freeBytes, totalBytes }),
       used: this.#middleware === null || name === chosen,
     }));
+    const missing =
+      choice?.missing === true ? `There is no graphics card "${wanted}"; ${choice.device.name} is used.` : null;
+    return { devices, missing };
   }
 
   /** @param given memory that the model before gives back, in bytes. */
@@ -62,7 +76,8 @@ export class EnginePlacement {
           : {
               name: device.description,
               freeBytes: device.freeBytes === null ? null : device.freeBytes + given.gpu,
-              sharesMemory: this.#facts(backend ?? false)?.find(({ name }) => name === device.name)?.sharesMemory === true,
+              sharesMemory:
+                this.#facts(backend ?? false)?.find(({ name }) => name === device.name)?.sharesMemory === true,
             },
       ramFreeBytes: freeRam() + given.ram,
       noExpertsApart: this.#noExpertsApart,

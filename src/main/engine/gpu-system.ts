@@ -34,7 +34,15 @@ export function readGpuSystem(
     const has = (file: string) => existsSync(join(windows, file));
     const nvidiaCard = platform === 'win32' && has('nvcuda.dll');
     const vulkanLoader = platform === 'win32' && has('vulkan-1.dll');
-    return { platform, anyCard: true, nvidiaCard, nvidiaDriver: null, missingCudaFiles: [], vulkanLoader, forbidden: [] };
+    return {
+      platform,
+      anyCard: true,
+      nvidiaCard,
+      nvidiaDriver: null,
+      missingCudaFiles: [],
+      vulkanLoader,
+      forbidden: [],
+    };
   }
   const folders = libraryFolders(root, environment);
   const found = (file: string) => folders.some((folder) => existsSync(join(folder, file)));
@@ -67,7 +75,9 @@ function libraryFolders(root: string, environment: NodeJS.ProcessEnv): readonly 
     .filter((name) => name.startsWith('cuda'))
     .flatMap((name) => [`usr/local/${name}/lib64`, `usr/local/${name}/targets/x86_64-linux/lib`]);
   const configured = list(join(root, 'etc/ld.so.conf.d')).flatMap((name) =>
-    read(join(root, 'etc/ld.so.conf.d', name)).split('\n').filter((line) => line.startsWith('/')),
+    read(join(root, 'etc/ld.so.conf.d', name))
+      .split('\n')
+      .filter((line) => line.startsWith('/')),
   );
   const own = (environment['LD_LIBRARY_PATH'] ?? '').split(':').filter((folder) => folder !== '');
   return [...own, ...[...usual, ...cuda, ...configured].map((folder) => join(root, folder))];
@@ -76,8 +86,12 @@ function libraryFolders(root: string, environment: NodeJS.ProcessEnv): readonly 
 /** Files through which programs reach graphics cards, without the leading slash. `dxg` is the one of WSL. */
 function deviceFiles(root: string): readonly string[] {
   return [
-    ...list(join(root, 'dev/dri')).filter((name) => name.startsWith('renderD')).map((name) => `dev/dri/${name}`),
-    ...list(join(root, 'dev')).filter((name) => /^(nvidia\d+|nvidiactl|dxg)$/.test(name)).map((name) => `dev/${name}`),
+    ...list(join(root, 'dev/dri'))
+      .filter((name) => name.startsWith('renderD'))
+      .map((name) => `dev/dri/${name}`),
+    ...list(join(root, 'dev'))
+      .filter((name) => /^(nvidia\d+|nvidiactl|dxg)$/.test(name))
+      .map((name) => `dev/${name}`),
   ];
 }
 

@@ -201,7 +201,10 @@ export class LlamaEngine implements Engine {
       this.#logger.info('model loaded', { id: runtime.info.id, context: runtime.info.contextSize });
       return ok(runtime.info);
     } catch (error) {
-      return await this.#loadFailed(signal.aborted ? cancelled().error : explainLoadError(error, this.#complaints, this.#llama?.backend != null), previous);
+      return await this.#loadFailed(
+        signal.aborted ? cancelled().error : explainLoadError(error, this.#complaints, this.#llama?.backend != null),
+        previous,
+      );
     }
   }
 
@@ -216,13 +219,13 @@ export class LlamaEngine implements Engine {
     const { llama, backend } = started;
     const vram = await llama.getVramState();
     const names = backend === null ? [] : await llama.getGpuDeviceNames();
-    const devices = this.#placement.devices(backend ?? false, request.gpuDevice, {
+    const { devices, missing } = this.#placement.devices(backend ?? false, request.gpuDevice, {
       names,
       freeBytes: vram.free,
       totalBytes: vram.total,
     });
     const off = request.gpu === 'off' && backend !== null;
-    const reason = off ? 'The graphics card is switched off with --gpu off.' : started.reason;
+    const reason = off ? 'The graphics card is switched off with --gpu off.' : (missing ?? started.reason);
     this.#state.note({
       gpu: { backend: off ? null : backend, devices: [...devices], reason, hint: off ? null : started.hint },
     });
@@ -362,7 +365,8 @@ export class LlamaEngine implements Engine {
       this.#llama = started.data;
     }
     const { asked, backend } = this.#llama;
-    if (gpu === asked || gpu === 'off' || gpu === backend || (gpu === 'auto' && asked !== 'off')) return ok(this.#llama);
+    if (gpu === asked || gpu === 'off' || gpu === backend || (gpu === 'auto' && asked !== 'off'))
+      return ok(this.#llama);
     const now = backend === null ? 'the CPU alone' : nameOf(backend);
     return fail(
       'restart_required',

@@ -143,10 +143,7 @@ function candidatesOf(
 
 /** Bytes per place for one choice. */
 export function bytesOf(
-  input: Pick<
-    PlacementInput,
-    'weights' | 'gpu' | 'contextSize' | 'batchSize' | 'kvType' | 'flashAttention'
-  >,
+  input: Pick<PlacementInput, 'weights' | 'gpu' | 'contextSize' | 'batchSize' | 'kvType' | 'flashAttention'>,
   gpuLayers: number,
   cpuMoeLayers: number,
 ): { readonly ram: PlaceBytes; readonly gpu: PlaceBytes } {
@@ -208,7 +205,9 @@ function explain(input: PlacementInput, gpuLayers: number, cpuMoeLayers: number,
     why.push(`The experts of ${cpuMoeLayers} of ${all - 1} layers stay in RAM, as ${gpu.name} cannot hold them.`);
   }
   if (input.mmap && ramFreeBytes !== null && ram.experts + ram.dense > ramFreeBytes) {
-    why.push('The part in RAM is larger than the memory that is free: some of it is read from the disk again and again.');
+    why.push(
+      'The part in RAM is larger than the memory that is free: some of it is read from the disk again and again.',
+    );
   }
   return why;
 }
