@@ -60,30 +60,3 @@ export function runGpuArm(
     });
   });
 }
-
-/** Normalised mean squared error of log-probabilities, and how often the top token differs without a tie to excuse it. */
-export function compareLogits(
-  reference: readonly (readonly number[])[],
-  other: readonly (readonly number[])[],
-): { readonly nmse: number; readonly wrongTops: number; readonly rows: number } {
-  let difference = 0;
-  let size = 0;
-  let wrongTops = 0;
-  reference.forEach((row, index) => {
-    const own = other[index] ?? [];
-    let largest = 0;
-    row.forEach((value, token) => {
-      const error = Math.abs(value - (own[token] ?? 0));
-      largest = Math.max(largest, error);
-      difference += error ** 2;
-      size += value ** 2;
-    });
-    const [best = 0, next = 0] = row.toSorted((a, b) => b - a);
-    if (topOf(row) !== topOf(own) && best - next > 2 * largest) wrongTops += 1;
-  });
-  return { nmse: difference / size, wrongTops, rows: reference.length };
-}
-
-function topOf(row: readonly number[]): number {
-  return row.reduce((top, value, token) => (value > (row[top] ?? -Infinity) ? token : top), 0);
-}

@@ -1,4 +1,4 @@
-import { type Llama, type LlamaLogLevel } from 'node-llama-cpp';
+import type { Llama, LlamaLogLevel } from 'node-llama-cpp';
 import { Emitter, SerialQueue, withinTime, type Logger } from '../base/index.ts';
 import {
   fail,
@@ -201,10 +201,9 @@ export class LlamaEngine implements Engine {
       this.#logger.info('model loaded', { id: runtime.info.id, context: runtime.info.contextSize });
       return ok(runtime.info);
     } catch (error) {
-      return await this.#loadFailed(
-        signal.aborted ? cancelled().error : explainLoadError(error, this.#complaints, this.#llama?.backend != null),
-        previous,
-      );
+      const onGpu = this.#llama !== null && this.#llama.backend !== null;
+      const problem = signal.aborted ? cancelled().error : explainLoadError(error, this.#complaints, onGpu);
+      return await this.#loadFailed(problem, previous);
     }
   }
 

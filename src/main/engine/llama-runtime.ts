@@ -135,7 +135,11 @@ export class LlamaRuntime {
 
   /** Bytes that model and context took. */
   get memory(): MeasuredMemory {
-    return { model: this.#model.memoryUsage, context: this.#context.memoryUsage, mapped: this.#model.useMmap === true };
+    return {
+      model: this.#model.memoryUsage,
+      context: this.#context.memoryUsage,
+      mapped: this.#model.useMmap !== false,
+    };
   }
 
   /** Tokens in the KV cache. */

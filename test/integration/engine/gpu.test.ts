@@ -1,12 +1,13 @@
 import { existsSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it, type TestContext } from 'vitest';
+import { compareLogits } from '../../../scripts/lib/compare-logits.mjs';
 import { engineStatusSchema, type EngineStatus } from '../../../src/main/contract/index.ts';
 import { addonPath } from '../../../src/main/engine/index.ts';
 import { builtinPath } from '../../support/engine.ts';
 import type { GpuArmOptions, GpuArmResult } from '../../support/gpu-arm-types.ts';
 import { expertLayers, moeModelPath } from '../../support/moe-models.ts';
-import { buildGpuArm, compareLogits, runGpuArm, whyNoLavapipe } from '../../support/run-gpu-arm.ts';
+import { buildGpuArm, runGpuArm, whyNoLavapipe } from '../../support/run-gpu-arm.ts';
 
 const built = existsSync(addonPath(fileURLToPath(new URL('../../..', import.meta.url))));
 const reason = built ? whyNoLavapipe() : 'the addon is not built (apt-get install cmake g++)';
@@ -87,7 +88,7 @@ describe.skipIf(reason !== undefined)('experts in RAM, the rest on the GPU (lava
 
   it('the engine on one of two cards reports the placement, answers, stops, loads again (bugs: spread over both; figures of the plan; a Stop or a table left behind)', async (context) => {
     const rounds = 5;
-    const options = { scenario: 'engine', model: builtinPath, count: rounds, batch: 512 } as const;
+    const options = { scenario: 'engine', model: builtinPath, count: rounds, batch: 16 } as const;
     const { answers, statuses = [] } = await run(context, options, { GGML_VK_VISIBLE_DEVICES: '0,0' });
     const sum = '8 + 6 = 14.';
     expect(answers).toEqual([sum, `stopped, then ${sum}`, ...Array<string>(rounds - 1).fill(sum)]);
