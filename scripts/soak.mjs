@@ -1,10 +1,11 @@
 // `npm run soak`: loads, answers and unloads again and again, in the app's engine and with node-llama-cpp alone, and
 // compares how much memory each cycle leaves behind; then kills the app at random moments and looks whether anything
 // is lost; then installs and removes the pool inside llama.cpp. `-- --cycles N` (200), `-- --kills N` (200),
-// `-- --seed N` (2026), `-- --installs N` (1,000).
+// `-- --seed N` (2026), `-- --installs N` (1,000). Last, 50 loads with experts in RAM on Vulkan's software renderer.
 // `-- --server` sends random clients to the built app instead, 10 minutes of them. `--seconds N` (600), `--seed N`.
 // `-- --pool` runs the expert pool's stress instead: 10 million epochs, plain and with sanitizers. `--scale X` (50).
 import './lib/check-node.mjs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { bundle } from './lib/bundle.mjs';
@@ -52,8 +53,10 @@ await runMain(async () => {
   const killed = await runChild(process.execPath, [await bundle('test/support/kill-soak.ts'), `${kills}`, `${seed}`], {
     cwd: root,
   });
-  const installed = killed.stopped ? killed.code : await soakInstalls(installs);
-  return fits ? killed.code || installed : 1;
+  if (killed.stopped) return killed.code;
+  const installed = await soakInstalls(installs);
+  const placed = await soakPlacements(50);
+  return fits ? killed.code || installed || placed : 1;
 });
 
 /** Install, load, generate, unload, uninstall: every round has to give the same bits, and none may crash. */
@@ -88,6 +91,30 @@ async function soakServer() {
   await prepareOrFail();
   const script = await bundle('test/support/server-soak.ts');
   return (await runChild(process.execPath, [script, `${seconds}`, `${seed}`], { cwd: root })).code;
+}
+
+/** Loads and unloads with the dense part on the device: every round has to place the same bytes and say the same. */
+async function soakPlacements(rounds) {
+  const drivers = '/usr/share/vulkan/icd.d';
+  const rendered = existsSync(drivers) && readdirSync(drivers).some((file) => file.startsWith('lvp_icd'));
+  if (!rendered || addonState() !== 'fresh') {
+    const why = rendered ? whyNoAddon() : 'no software renderer for Vulkan (apt-get install mesa-vulkan-drivers)';
+    console.log(`Experts in RAM: skipped: ${why}`);
+    return 0;
+  }
+  console.log(`Loading ${rounds} times with experts in RAM, the rest on the software renderer…`);
+  const options = {
+    ...{ scenario: 'rounds', gpu: 'vulkan', gpuLayers: 99, expertLayers: 99, batch: 16, count: rounds, teacherIds: 1 },
+    model: join(root, 'assets', 'models', 'dormouse-mini.gguf'),
+  };
+  const script = await bundle('test/support/gpu-arm.ts');
+  const env = { ...process.env, GGML_VK_VISIBLE_DEVICES: '0' };
+  const result = await runChild(process.execPath, [script, JSON.stringify(options)], { cwd: root, capture: true, env });
+  if (result.stopped || result.code !== 0) throw new Failure(`A load failed: ${result.output.trim().slice(-2_000)}`);
+  const { answers, statuses } = JSON.parse(result.output.trim().split('\n').at(-1));
+  const places = new Set(statuses.map(({ placement }) => JSON.stringify([placement.ram.experts, placement.gpu])));
+  console.log(`${answers.length} answers, ${new Set(answers).size} different, ${places.size} different placements`);
+  return new Set(answers).size === 1 && places.size === 1 ? 0 : 1;
 }
 
 function wholeNumber(name, byDefault, least) {

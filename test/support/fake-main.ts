@@ -85,6 +85,8 @@ export function injectMain(texts: readonly string[]): void {
       loadProgress: null,
       pool: null,
       sleep: null,
+      gpu: null,
+      placement: null,
     }),
     'settings.get': () => ({ theme: 'system', sidebarOpen: true, lastModel: null }),
     'conversation.list': () => ({ conversations: [summary] }),

@@ -63,6 +63,8 @@ export class ScriptedEngine implements Engine {
     tokensPerSecond: null,
     pool: null,
     sleep: null,
+    gpu: null,
+    placement: null,
     waiting: 0,
     error: null,
   };

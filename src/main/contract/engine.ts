@@ -52,6 +52,56 @@ export const sleepStatusSchema = z.object({
 });
 export type SleepStatus = z.infer<typeof sleepStatusSchema>;
 
+export const gpuBackendSchema = z.enum(['cuda', 'vulkan', 'metal']);
+export type GpuBackend = z.infer<typeof gpuBackendSchema>;
+
+/** A graphics device, as its driver tells of it. */
+export const gpuDeviceSchema = z.object({
+  /** Unique and short, such as `CUDA0`. */
+  name: z.string(),
+  description: z.string(),
+  integrated: z.boolean(),
+  /** null where the driver does not tell. */
+  freeBytes: z.number().nullable(),
+  totalBytes: z.number().nullable(),
+  /** Whether models are put on it. */
+  used: z.boolean(),
+});
+export type GpuDevice = z.infer<typeof gpuDeviceSchema>;
+
+/** Which graphics card computes, and why this one, or why none. */
+export const gpuStatusSchema = z.object({
+  /** null: the CPU computes everything. */
+  backend: gpuBackendSchema.nullable(),
+  devices: z.array(gpuDeviceSchema),
+  /** One plain sentence where a person should know more than the name; null: all is as expected. */
+  reason: z.string().nullable(),
+  /** What to do about it. */
+  hint: z.string().nullable(),
+});
+export type GpuStatus = z.infer<typeof gpuStatusSchema>;
+
+/** Bytes in one place, as measured after the load. `context` is KV cache and compute buffers. */
+export const placeBytesSchema = z.object({ experts: z.number(), dense: z.number(), context: z.number() });
+
+/** Where the loaded model is. */
+export const placementStatusSchema = z.object({
+  /** Name and description of the device; null: all in RAM. */
+  device: z.string().nullable(),
+  gpuLayers: z.number().int(),
+  /** Layers of the model, and one for its output. */
+  layers: z.number().int(),
+  /** The experts of the first so many layers are in RAM although their layers may be on the GPU. */
+  cpuMoeLayers: z.number().int(),
+  /** Whether the part in RAM is the file itself, mapped. */
+  mapped: z.boolean(),
+  ram: placeBytesSchema,
+  gpu: placeBytesSchema,
+  /** Why it is so, in words for people. */
+  why: z.array(z.string()),
+});
+export type PlacementStatus = z.infer<typeof placementStatusSchema>;
+
 export const engineStatusSchema = z.object({
   state: engineStateSchema,
   /** Unix time in ms at which `state` began. */
@@ -69,6 +119,10 @@ export const engineStatusSchema = z.object({
   pool: poolStatusSchema.nullable(),
   /** null while there is no pool to look at. */
   sleep: sleepStatusSchema.nullable(),
+  /** null until llama.cpp was started. */
+  gpu: gpuStatusSchema.nullable(),
+  /** null without a model. */
+  placement: placementStatusSchema.nullable(),
   /** Why the last load failed. The previous model, if any, is still loaded. */
   error: appErrorSchema.nullable(),
 });

@@ -21,6 +21,12 @@ export const errorCodes = [
   'model_shard_missing',
   'model_load_failed',
   'out_of_memory',
+  /** Experts and layers cannot be placed as asked for. */
+  'placement_impossible',
+  /** The graphics backend that was asked for cannot be used here. */
+  'gpu_unavailable',
+  /** Takes effect only in a new process. */
+  'restart_required',
   'load_cancelled',
   'no_model',
   'model_changed',

@@ -18,6 +18,8 @@ export const settingsSchema = z.object({
   sidebarOpen: z.boolean(),
   /** `builtin` or the path of the model that was loaded last; null before the first. */
   lastModel: z.string().min(1).max(4096).nullable(),
+  /** Name of the graphics device that was chosen; null: the best one. */
+  gpuDevice: z.string().min(1).max(200).nullable(),
   /** Closing the window keeps Dormouse in the tray; off: it ends. macOS always keeps it. */
   closeToTray: z.boolean(),
   /** Whether the notice about the above was shown. */
@@ -40,6 +42,7 @@ export const defaultSettings: Settings = {
   theme: 'system',
   sidebarOpen: true,
   lastModel: null,
+  gpuDevice: null,
   closeToTray: true,
   trayNoticeShown: false,
   globalShortcut: null,

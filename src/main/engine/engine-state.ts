@@ -33,6 +33,8 @@ export class EngineStateMachine {
       tokensPerSecond: null,
       pool: null,
       sleep: null,
+      gpu: null,
+      placement: null,
       waiting: 0,
       error: null,
     };

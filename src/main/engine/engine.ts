@@ -78,6 +78,12 @@ export type LoadRequest = {
   readonly threads: number | 'auto';
   readonly gpu: 'auto' | 'cuda' | 'vulkan' | 'metal' | 'off';
   readonly gpuLayers: number | 'auto';
+  /** Name or a part of the description of one graphics device; null: the best one. */
+  readonly gpuDevice: string | null;
+  /** The experts of all layers stay in RAM. */
+  readonly cpuMoe: boolean;
+  /** The experts of the first so many layers stay in RAM; `auto`: of as few as fits. */
+  readonly nCpuMoe: number | 'auto';
   readonly kvType: 'f16' | 'q8_0' | 'q4_0';
   readonly flashAttention: 'auto' | 'on' | 'off';
   readonly mmap: boolean;

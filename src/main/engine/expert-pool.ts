@@ -100,7 +100,16 @@ export type MachineTopology = {
   readonly autoThreads: number;
 };
 
-const middlewareFunctions = ['install', 'configure', 'uninstall', 'stats', 'requestStop', 'clearStop'];
+const middlewareFunctions = [
+  'install',
+  'configure',
+  'uninstall',
+  'stats',
+  'requestStop',
+  'clearStop',
+  'devices',
+  'place',
+];
 
 type Addon = PoolMiddleware & {
   readonly Pool: new (settings: PoolSettings) => ExpertPool;

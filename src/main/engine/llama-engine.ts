@@ -1,4 +1,4 @@
-import { getLlama, InsufficientMemoryError, LlamaLogLevel, NoBinaryFoundError, type Llama } from 'node-llama-cpp';
+import type { Llama, LlamaLogLevel } from 'node-llama-cpp';
 import { Emitter, withinTime, type Logger } from '../base/index.ts';
 import {
   fail,
@@ -24,10 +24,14 @@ import {
 } from './engine.ts';
 import { ChatFormats } from './llama-chat-format.ts';
 import { readGgufFacts, type GgufFacts } from './llama-gguf.ts';
+import { EnginePlacement, type LoadPlan } from './engine-placement.ts';
 import { EnginePool } from './engine-pool.ts';
 import type { PoolStats } from './expert-pool.ts';
+import { explainLoadError, PlacementError } from './llama-load-error.ts';
 import { PromptCacheFiles } from './llama-prompt-cache.ts';
 import { LlamaRuntime } from './llama-runtime.ts';
+import { startLlama, type StartedLlama } from './llama-start.ts';
+import { nameOf } from './gpu-choice.ts';
 import { NativeStop } from './native-stop.ts';
 import type { PoolMiddleware } from './pool-middleware.ts';
 import { RequestLine } from './request-line.ts';
@@ -56,6 +60,7 @@ export class LlamaEngine implements Engine {
   readonly #events: Emitter<EngineEvent>;
   readonly #state: EngineStateMachine;
   readonly #pool: EnginePool;
+  readonly #placement: EnginePlacement;
   readonly #running: RunningGenerations;
   readonly #cache: PromptCacheFiles | null;
   readonly #line: RequestLine;
@@ -63,7 +68,7 @@ export class LlamaEngine implements Engine {
   readonly #stopping: NativeStop;
   readonly #complaints: string[] = [];
   #loadAbort: AbortController | null = null;
-  #llama: { readonly gpu: LoadRequest['gpu']; readonly instance: Llama } | null = null;
+  #llama: StartedLlama | null = null;
   #runtime: LlamaRuntime | null = null;
   #lastTimings: Timings | null = null;
   #closed = false;
@@ -75,6 +80,7 @@ export class LlamaEngine implements Engine {
       now,
       changed: (sleep) => this.#state.note({ sleep }),
     });
+    this.#placement = new EnginePlacement(middleware, logger);
     this.#events = new Emitter((error) => logger.error('engine listener failed', { error: String(error) }));
     this.#state = new EngineStateMachine(now, (status) => this.#events.emit({ type: 'status', status }));
     this.#stopping = new NativeStop(this.#pool);
@@ -137,7 +143,7 @@ export class LlamaEngine implements Engine {
       if (this.#runtime === null) return ok();
       this.#state.to('unloading');
       await this.#disposeRuntime();
-      this.#state.to('empty', { model: null, error: null });
+      this.#state.to('empty', { model: null, placement: null, error: null });
       return ok();
     });
   }
@@ -180,7 +186,7 @@ export class LlamaEngine implements Engine {
       await this.#disposeRuntime();
       this.#pool.close();
       // A load that failed inside llama.cpp leaves a handle in node-llama-cpp for which its dispose may wait for ever.
-      const disposed = this.#llama === null || (await withinTime(this.#llama.instance.dispose(), disposeLimit));
+      const disposed = this.#llama === null || (await withinTime(this.#llama.llama.dispose(), disposeLimit));
       if (!disposed) this.#logger.warn('llama.cpp was not disposed in time');
       this.#llama = null;
     });
@@ -200,22 +206,53 @@ export class LlamaEngine implements Engine {
     const previous = this.#runtime;
     this.#state.to('loading', { loadProgress: 0, error: null });
     try {
-      const llama = await this.#getLlama(request.gpu);
+      const started = await this.#start(request.gpu);
+      if (!started.ok) return await this.#loadFailed(started.error, previous);
+      const { llama } = started.data;
       const pool = this.#pool.apply(llama.gpu, request.pool);
       this.#state.note({ pool, sleep: this.#pool.sleep });
+      const plan = await this.#plan(started.data, request, facts);
+      if (!plan.ok) return await this.#loadFailed(plan.error, previous);
       if (previous !== null) await this.#checkLoadable(llama, request, signal);
       await this.#disposeRuntime();
-      const runtime = await this.#loadRuntime(llama, request, facts, signal);
+      const runtime = await this.#loadRuntime(llama, request, facts, signal, plan.data);
       this.#state.to('ready', { model: runtime.info, error: null });
       this.#logger.info('model loaded', { id: runtime.info.id, context: runtime.info.contextSize });
       return ok(runtime.info);
     } catch (error) {
-      const problem = signal.aborted ? cancelled().error : this.#explainLoadError(error, request);
-      this.#logger.warn('model not loaded', { code: problem.code });
-      const restored = await this.#restore(previous);
-      this.#state.loadFailed(problem, restored);
-      return { ok: false, error: problem };
+      const onGpu = this.#llama !== null && this.#llama.backend !== null;
+      const problem = signal.aborted ? cancelled().error : explainLoadError(error, this.#complaints, onGpu);
+      return await this.#loadFailed(problem, previous);
     }
+  }
+
+  async #loadFailed(error: AppError, previous: LlamaRuntime | null): Promise<Result<ModelInfo>> {
+    this.#logger.warn('model not loaded', { code: error.code });
+    this.#state.loadFailed(error, await this.#restore(previous));
+    return { ok: false, error };
+  }
+
+  /** What goes where, as if the model before were gone already. */
+  async #plan(started: StartedLlama, request: LoadRequest, facts: GgufFacts): Promise<Result<LoadPlan>> {
+    const { llama, backend } = started;
+    const vram = await llama.getVramState();
+    const names = backend === null ? [] : await llama.getGpuDeviceNames();
+    const { devices, missing } = this.#placement.devices(backend ?? false, request.gpuDevice, {
+      names,
+      freeBytes: vram.free,
+      totalBytes: vram.total,
+    });
+    const off = request.gpu === 'off' && backend !== null;
+    const reason = off ? 'The graphics card is switched off with --gpu off.' : (missing ?? started.reason);
+    this.#state.note({
+      gpu: { backend: off ? null : backend, devices: [...devices], reason, hint: off ? null : started.hint },
+    });
+    const before = this.#state.status.placement;
+    const given = {
+      ram: before === null ? 0 : before.ram.context,
+      gpu: before === null ? 0 : before.gpu.experts + before.gpu.dense + before.gpu.context,
+    };
+    return this.#placement.plan(backend, devices, facts, request, given);
   }
 
   /** llama.cpp reads header, hyper-parameters and vocabulary only: finds out cheaply, while the old model is still loaded. */
@@ -230,15 +267,30 @@ export class LlamaEngine implements Engine {
     await vocabulary.dispose();
   }
 
-  async #loadRuntime(llama: Llama, request: LoadRequest, facts: GgufFacts, signal: AbortSignal): Promise<LlamaRuntime> {
+  async #loadRuntime(
+    llama: Llama,
+    request: LoadRequest,
+    facts: GgufFacts,
+    signal: AbortSignal,
+    plan: LoadPlan,
+  ): Promise<LlamaRuntime> {
     this.#complaints.length = 0;
     let told = 0;
-    const runtime = await LlamaRuntime.load(llama, request, facts, this.#formats, signal, (loadProgress) => {
+    const progress = (loadProgress: number) => {
       if (performance.now() - told < progressInterval) return;
       told = performance.now();
       this.#state.note({ loadProgress: Math.min(1, Math.max(0, loadProgress)) });
-    });
-    this.#runtime = runtime;
+    };
+    const begun = this.#placement.begin(llama.gpu, plan);
+    if (!begun.ok) throw new PlacementError(begun.error);
+    let kept = 0;
+    try {
+      this.#runtime = await LlamaRuntime.load(llama, request, facts, this.#formats, signal, progress, plan);
+    } finally {
+      kept = this.#placement.end(llama.gpu, plan);
+    }
+    const runtime = this.#runtime;
+    this.#state.note({ placement: this.#placement.status(plan, facts.weights, kept, runtime.memory) });
     this.#line.setSlots(runtime.info.sequences);
     await this.#cache?.restore(runtime);
     return runtime;
@@ -251,7 +303,9 @@ export class LlamaEngine implements Engine {
     if (!facts.ok || this.#llama === null || this.#closed) return null;
     try {
       const never = new AbortController().signal;
-      return (await this.#loadRuntime(this.#llama.instance, previous.request, facts.data, never)).info;
+      const plan = await this.#plan(this.#llama, previous.request, facts.data);
+      if (!plan.ok) return null;
+      return (await this.#loadRuntime(this.#llama.llama, previous.request, facts.data, never, plan.data)).info;
     } catch (error) {
       this.#logger.error('previous model could not be restored', { error: String(error) });
       return null;
@@ -263,6 +317,7 @@ export class LlamaEngine implements Engine {
     this.#runtime = null;
     if (runtime !== null) await this.#cache?.save(runtime);
     await runtime?.dispose();
+    this.#state.note({ placement: null });
   }
 
   /** The loaded model, if it is the one that must answer. */
@@ -335,59 +390,30 @@ export class LlamaEngine implements Engine {
     }
   }
 
-  async #getLlama(gpu: LoadRequest['gpu']): Promise<Llama> {
-    if (this.#llama?.gpu === gpu) return this.#llama.instance;
-    // A second llama.cpp registry in one process is unsafe, so the first choice stands until a restart.
-    if (this.#llama !== null) return this.#llama.instance;
-    const instance = await getLlama({
-      gpu: gpu === 'off' ? false : gpu,
-      build: 'never',
-      skipDownload: true,
-      progressLogs: false,
-      logLevel: LlamaLogLevel.warn,
-      logger: (level, message) => this.#hearLlama(level, message),
-    });
-    this.#llama = { gpu, instance };
-    return instance;
+  /** A second llama.cpp registry in one process is unsafe, so the first choice stands until a restart. */
+  async #start(gpu: LoadRequest['gpu']): Promise<Result<StartedLlama>> {
+    if (this.#llama === null) {
+      const started = await startLlama(gpu, { hear: (level, message) => this.#hearLlama(level, message) });
+      if (!started.ok) return started;
+      const { asked, backend, reason } = started.data;
+      this.#logger.info('llama.cpp started', { asked, backend, reason });
+      this.#llama = started.data;
+    }
+    const { asked, backend } = this.#llama;
+    if (gpu === asked || gpu === 'off' || gpu === backend || (gpu === 'auto' && asked !== 'off'))
+      return ok(this.#llama);
+    const now = backend === null ? 'the CPU alone' : nameOf(backend);
+    return fail(
+      'restart_required',
+      `Dormouse was started with ${now}, and the graphics backend changes with a restart only.`,
+      `End Dormouse and start it again with --gpu ${gpu}. Your chats are safe.`,
+    );
   }
 
   #hearLlama(level: LlamaLogLevel, message: string): void {
     this.#complaints.push(message.trim());
     if (this.#complaints.length > keptComplaints) this.#complaints.shift();
     this.#logger.debug('llama.cpp', { level, message: message.trim() });
-  }
-
-  #explainLoadError(error: unknown, request: LoadRequest): AppError {
-    const said = this.#complaints.join('\n');
-    const architecture = /unknown model architecture: '([^']*)'/.exec(said)?.[1];
-    if (architecture !== undefined) {
-      return fail(
-        'model_unsupported_architecture',
-        `This Dormouse cannot run models of the architecture "${architecture}".`,
-        'Choose another model, or look for a newer Dormouse.',
-      ).error;
-    }
-    if (/corrupted or incomplete|tensor .* data is not within/.test(said)) {
-      return fail('model_truncated', 'The model file is damaged or not complete.', 'Download the file again.').error;
-    }
-    if (error instanceof InsufficientMemoryError) {
-      return fail('out_of_memory', error.message, 'Choose a smaller context or model, or close other programs.').error;
-    }
-    if (error instanceof NoBinaryFoundError) {
-      return fail(
-        'model_load_failed',
-        `The graphics backend "${request.gpu}" cannot be used here.`,
-        'Start with --gpu auto or --gpu off.',
-      ).error;
-    }
-    const reason =
-      this.#complaints.findLast((line) => /error|fail/i.test(line)) ??
-      (error instanceof Error ? error.message : String(error));
-    return fail(
-      'model_load_failed',
-      `The model could not be loaded: ${reason}`,
-      'Choose another file; the log has the details.',
-    ).error;
   }
 }
 

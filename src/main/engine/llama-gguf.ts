@@ -4,6 +4,8 @@ import { GgufFileType, readGgufFileInfo, type GgufFileInfo } from 'node-llama-cp
 import { fail, ok, type AppError, type Result } from '../contract/index.ts';
 import { tensorBytes } from './ggml-types.ts';
 import { checkGgufOutline } from './gguf-outline.ts';
+import { modelWeights } from './model-weights.ts';
+import type { ModelWeights } from './placement.ts';
 
 /** What a GGUF header says about a model. */
 export type GgufFacts = {
@@ -17,6 +19,7 @@ export type GgufFacts = {
   readonly experts: number;
   readonly expertsUsed: number;
   readonly contextTrained: number;
+  readonly weights: ModelWeights;
   /** Sampling values that the file recommends (`general.sampling.*`). */
   readonly sampling: {
     readonly temperature?: number;
@@ -182,15 +185,17 @@ function factsOf(path: string, info: GgufFileInfo, sizeBytes: number): GgufFacts
   const architecture: Readonly<Record<string, unknown>> = { ...info.architectureMetadata };
   const sampling = recordOf((general as Readonly<Record<string, unknown>>)['sampling']);
   const fileType = general.file_type;
+  const layers = numberOf(architecture['block_count']) ?? 0;
   return {
     name: general.name ?? basename(path, '.gguf'),
     architecture: general.architecture,
     quantization: fileType === undefined ? null : shortType(GgufFileType[fileType]),
     sizeBytes,
-    layers: numberOf(architecture['block_count']) ?? 0,
+    layers,
     experts: numberOf(architecture['expert_count']) ?? 0,
     expertsUsed: numberOf(architecture['expert_used_count']) ?? 0,
     contextTrained: numberOf(architecture['context_length']) ?? 0,
+    weights: modelWeights(info.fullTensorInfo ?? info.tensorInfo ?? [], architecture, layers),
     sampling: dropUndefined({
       temperature: numberOf(sampling['temp']),
       topP: numberOf(sampling['top_p']),

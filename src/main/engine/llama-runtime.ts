@@ -8,6 +8,7 @@ import {
 } from 'node-llama-cpp';
 import { fail, ok, type ModelInfo, type Result, type Sampling } from '../contract/index.ts';
 import { answerWay, type AnswerWay } from './answer-way.ts';
+import type { LoadPlan, MeasuredMemory } from './engine-placement.ts';
 import type {
   AnswerEnd,
   AnswerPart,
@@ -112,10 +113,14 @@ export class LlamaRuntime {
     formats: ChatFormats,
     signal: AbortSignal,
     onProgress: (share: number) => void,
+    plan: LoadPlan,
   ): Promise<LlamaRuntime> {
+    // With a GPU our plan holds: node-llama-cpp's estimate counts all experts as graphics memory.
+    const planned = plan.device !== null;
     const model = await llama.loadModel({
       modelPath: request.path,
-      gpuLayers: request.gpu === 'off' ? 0 : request.gpuLayers,
+      gpuLayers: plan.placement.gpuLayers,
+      ignoreMemorySafetyChecks: planned,
       useMmap: request.mmap,
       useMlock: request.mlock,
       loadSignal: signal,
@@ -126,7 +131,11 @@ export class LlamaRuntime {
       const kvType = request.kvType === 'f16' ? {} : kvTypes(request.kvType);
       const context = await model.createContext({
         contextSize:
-          request.contextSize === 'auto' ? { max: Math.min(largestAutoContext, trained) } : request.contextSize,
+          request.contextSize === 'auto' && !planned
+            ? { max: Math.min(largestAutoContext, trained) }
+            : Math.floor(plan.placement.contextSize / request.sequences),
+        ignoreMemorySafetyChecks: planned,
+        ...(planned ? { failedCreationRemedy: false } : {}),
         batchSize: request.batchSize,
         sequences: request.sequences,
         threads:
@@ -140,6 +149,15 @@ export class LlamaRuntime {
       await model.dispose();
       throw error;
     }
+  }
+
+  /** Bytes that model and context took. */
+  get memory(): MeasuredMemory {
+    return {
+      model: this.#model.memoryUsage,
+      context: this.#context.memoryUsage,
+      mapped: this.#model.useMmap !== false,
+    };
   }
 
   /** Tokens in the KV cache of the fullest sequence. */

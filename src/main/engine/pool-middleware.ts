@@ -24,6 +24,26 @@ export type MiddlewareOptions = {
   readonly govern: boolean;
 };
 
+/** A graphics device as ggml tells of it now. */
+export type GpuFacts = {
+  /** Such as `CUDA0`. */
+  readonly name: string;
+  readonly description: string;
+  readonly integrated: boolean;
+  /** Keeps weights in the computer's own memory. */
+  readonly sharesMemory: boolean;
+  readonly freeBytes: number;
+  readonly totalBytes: number;
+  readonly used: boolean;
+};
+
+export type GpuReport = {
+  readonly devices: readonly GpuFacts[];
+  /** Experts kept out of graphics memory since the last `place`. */
+  readonly kept: { readonly tensors: number; readonly layers: number; readonly bytes: number };
+  readonly reason?: string;
+};
+
 /** The pool inside llama.cpp: see src/native/ggml. One per process. */
 export type PoolMiddleware = {
   /** After llama.cpp was started and before a model is loaded; again at any time to change the options. */
@@ -33,6 +53,13 @@ export type PoolMiddleware = {
   /** Restores llama.cpp's own functions. @returns false when a graph under way does not end. */
   uninstall(): boolean;
   stats(): MiddlewareStats;
+  /** With or without the pool installed. `gpu` as the Llama in use tells it. */
+  devices(options: { readonly gpu: string | false }): GpuReport;
+  /** What loads do from now on: experts of the first layers stay in RAM, the rest goes to `device` alone. */
+  place(options: { readonly gpu: string | false; readonly expertLayers: number; readonly device?: string }): {
+    readonly placed: boolean;
+    readonly reason?: string;
+  };
   /** From here to `clearStop` every evaluation ends at its next chunk or node, and fails. */
   requestStop(): void;
   clearStop(): void;

@@ -107,9 +107,9 @@ export class EngineModels implements ModelService {
     const path = this.pathOf(model);
     const lastModel = builtin ? model : path;
     await this.#marker?.beginLoad(lastModel);
-    const result = await this.#engine.load(loadRequest(this.#flags, path, builtin)).finally(() => {
-      this.#marker?.end(lastModel, 'load');
-    });
+    const result = await this.#engine
+      .load(loadRequest(this.#flags, path, builtin, this.#settings.value.gpuDevice))
+      .finally(() => this.#marker?.end(lastModel, 'load'));
     if (!result.ok) return result;
     this.#hibernated = null;
     this.#unproven = lastModel;
@@ -198,7 +198,7 @@ export class EngineModels implements ModelService {
   }
 }
 
-function loadRequest(flags: FlagValues, path: string, builtin: boolean): LoadRequest {
+function loadRequest(flags: FlagValues, path: string, builtin: boolean, chosenGpu: string | null): LoadRequest {
   return {
     path,
     builtin,
@@ -207,6 +207,9 @@ function loadRequest(flags: FlagValues, path: string, builtin: boolean): LoadReq
     threads: flags.threads,
     gpu: flags.gpu,
     gpuLayers: flags['gpu-layers'],
+    gpuDevice: flags['gpu-device'] ?? chosenGpu,
+    cpuMoe: flags['cpu-moe'],
+    nCpuMoe: flags['n-cpu-moe'],
     kvType: flags.kv,
     flashAttention: flags['flash-attention'],
     mmap: flags.mmap === 'on',

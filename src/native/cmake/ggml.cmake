@@ -6,7 +6,7 @@ target_link_libraries(dormouse_kernels PUBLIC dormouse_options)
 
 add_library(dormouse_ggml STATIC
   ggml/activation.cc ggml/binding.cc ggml/evaluator.cc ggml/evaluator-pool.cc ggml/expert-groups.cc ggml/ggml-threads.cc
-  ggml/middleware.cc ggml/modules.cc ggml/phases.cc ggml/plan.cc ggml/recognise.cc ggml/tables.cc)
+  ggml/gpu-devices.cc ggml/middleware.cc ggml/modules.cc ggml/phases.cc ggml/plan.cc ggml/recognise.cc ggml/tables.cc)
 target_include_directories(dormouse_ggml PUBLIC ggml)
 target_include_directories(dormouse_ggml SYSTEM PUBLIC ${GGML_INCLUDES})
 target_link_libraries(dormouse_ggml PUBLIC dormouse_pool dormouse_kernels ${CMAKE_DL_LIBS})

@@ -92,17 +92,32 @@ std::optional<Module> find_base(const std::vector<Module>& modules, const Module
     return any;
 }
 
-ggml_backend_dev_t find_cpu_device(Finder& finder, const Module& registry) {
+std::vector<ggml_backend_dev_t> find_devices(Finder& finder, const Module& registry) {
     decltype(&ggml_backend_dev_count) count = nullptr;
     decltype(&ggml_backend_dev_get) get = nullptr;
     finder.find(count, registry, "ggml_backend_dev_count");
     finder.find(get, registry, "ggml_backend_dev_get");
-    if (count == nullptr || get == nullptr) return nullptr;
-    for (std::size_t index = 0; index < count(); ++index) {
-        const ggml_backend_dev_t device = get(index);
+    std::vector<ggml_backend_dev_t> devices;
+    if (count == nullptr || get == nullptr) return devices;
+    for (std::size_t index = 0; index < count(); ++index) devices.push_back(get(index));
+    return devices;
+}
+
+ggml_backend_dev_t find_cpu_device(Finder& finder, const Module& registry) {
+    for (const ggml_backend_dev_t device : find_devices(finder, registry)) {
         if (device->iface.get_type(device) == GGML_BACKEND_DEVICE_TYPE_CPU) return device;
     }
     return nullptr;
+}
+
+/// Base library of the right version, or why not.
+std::variant<Module, BindingFailure> check_base(const std::vector<Module>& modules, const Module& registry) {
+    const auto base = find_base(modules, registry);
+    if (!base) return BindingFailure{"ggml's base library is not loaded"};
+    const auto version = reinterpret_cast<decltype(&ggml_version)>(find_symbol(*base, "ggml_version"));
+    if (version == nullptr) return BindingFailure{"llama.cpp lacks ggml_version"};
+    if (std::strcmp(version(), DORMOUSE_GGML_VERSION) != 0) return wrong_release(std::string("ggml ") + version());
+    return *base;
 }
 
 /// The module that contains a function: of several CPU libraries in the process only one belongs to this registry.
@@ -127,19 +142,30 @@ std::variant<Module, BindingFailure> find_registry(const std::optional<std::stri
     return *registry;
 }
 
+std::variant<DeviceBinding, BindingFailure> bind_devices(const Module& registry) {
+    const auto checked = check_base(loaded_modules(), registry);
+    if (const auto* failure = std::get_if<BindingFailure>(&checked)) return *failure;
+    Finder finder;
+    DeviceBinding binding;
+    binding.devices = find_devices(finder, registry);
+    finder.find(binding.tensor_bytes, std::get<Module>(checked), "ggml_nbytes");
+    if (!finder.missing().empty()) return BindingFailure{"llama.cpp lacks " + finder.missing()};
+    for (const ggml_backend_dev_t device : binding.devices) {
+        if (device->reg->api_version != GGML_BACKEND_API_VERSION)
+            return wrong_release("another version of ggml's backend interface");
+    }
+    return binding;
+}
+
 std::variant<Binding, BindingFailure> bind_registry(const Module& registry) {
     const std::vector<Module> modules = loaded_modules();
     Finder finder;
     Binding binding;
     binding.registry = registry.name();
 
-    const auto base = find_base(modules, registry);
-    if (!base) return BindingFailure{"ggml's base library is not loaded"};
-    decltype(&ggml_version) version = nullptr;
-    finder.find(version, *base, "ggml_version");
-    if (version != nullptr && std::strcmp(version(), DORMOUSE_GGML_VERSION) != 0) {
-        return wrong_release(std::string("ggml ") + version());
-    }
+    const auto checked = check_base(modules, registry);
+    if (const auto* failure = std::get_if<BindingFailure>(&checked)) return *failure;
+    const Module* const base = &std::get<Module>(checked);
     finder.find(binding.graph_view, *base, "ggml_graph_view");
     finder.find(binding.row_size, *base, "ggml_row_size");
     finder.find(binding.block_size, *base, "ggml_blck_size");

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "headers.h"
 #include "modules.h"
@@ -43,6 +44,13 @@ struct BindingFailure {
 /// The registry library that node-llama-cpp loaded for `gpu`: "" (CPU only), "cuda", "vulkan" or "metal"; nothing when
 /// the only one there is shall be taken. Fails unless it is of the release that this was built for.
 std::variant<Module, BindingFailure> find_registry(const std::optional<std::string>& gpu);
+
+/// All devices of a registry, of any type, and what gpu-devices.h needs of ggml.
+struct DeviceBinding {
+    std::vector<ggml_backend_dev_t> devices;
+    decltype(&ggml_nbytes) tensor_bytes = nullptr;
+};
+std::variant<DeviceBinding, BindingFailure> bind_devices(const Module& registry);
 
 /// Looks up every function; all or nothing. Once per registry: later its get_proc_address answers with our wrappers.
 std::variant<Binding, BindingFailure> bind_registry(const Module& registry);

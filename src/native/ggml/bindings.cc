@@ -68,6 +68,63 @@ Napi::Value configure(const Napi::CallbackInfo& info) {
     return info.Env().Undefined();
 }
 
+Napi::Object facts_object(Napi::Env env, const GpuFacts& facts) {
+    Napi::Object device = Napi::Object::New(env);
+    device.Set("name", facts.name);
+    device.Set("description", facts.description);
+    device.Set("integrated", Napi::Boolean::New(env, facts.integrated));
+    device.Set("sharesMemory", Napi::Boolean::New(env, facts.shares_memory));
+    device.Set("freeBytes", number(env, facts.free_bytes));
+    device.Set("totalBytes", number(env, facts.total_bytes));
+    device.Set("used", Napi::Boolean::New(env, facts.used));
+    return device;
+}
+
+Napi::Value devices(const Napi::CallbackInfo& info) {
+    const Napi::Env env = info.Env();
+    std::optional<std::string> gpu;
+    if (!read_gpu(info, gpu)) return env.Undefined();
+    Napi::Object answer = Napi::Object::New(env);
+    const auto found = Middleware::instance().gpu_devices(gpu);
+    const auto* const all = std::get_if<GpuDevices*>(&found);
+    const auto facts = all != nullptr ? (*all)->facts() : std::vector<GpuFacts>();
+    const KeptExperts kept = all != nullptr ? (*all)->kept() : KeptExperts();
+    if (all == nullptr) answer.Set("reason", std::get<BindingFailure>(found).reason);
+    Napi::Array list = Napi::Array::New(env, facts.size());
+    for (std::uint32_t index = 0; index < facts.size(); ++index) list.Set(index, facts_object(env, facts[index]));
+    answer.Set("devices", list);
+    Napi::Object experts = Napi::Object::New(env);
+    experts.Set("tensors", number(env, kept.tensors));
+    experts.Set("layers", number(env, kept.layers));
+    experts.Set("bytes", number(env, kept.bytes));
+    answer.Set("kept", experts);
+    return answer;
+}
+
+Napi::Value place(const Napi::CallbackInfo& info) {
+    const Napi::Env env = info.Env();
+    std::optional<std::string> gpu;
+    std::optional<std::string> device;
+    std::uint32_t layers = 0;
+    if (!read_gpu(info, gpu)) return env.Undefined();
+    if (info.Length() > 0 && info[0].IsObject()) {
+        const auto options = info[0].As<Napi::Object>();
+        if (!read_count(options, "expertLayers", 1e6, layers)) return env.Undefined();
+        if (has(options, "device")) device = options.Get("device").ToString().Utf8Value();
+    }
+    const auto found = Middleware::instance().gpu_devices(gpu);
+    std::optional<std::string> reason;
+    if (const auto* failure = std::get_if<BindingFailure>(&found)) {
+        reason = failure->reason;
+    } else if (!std::get<GpuDevices*>(found)->plan(layers, device)) {
+        reason = "there is no graphics device " + *device;
+    }
+    Napi::Object answer = Napi::Object::New(env);
+    answer.Set("placed", Napi::Boolean::New(env, !reason));
+    if (reason) answer.Set("reason", *reason);
+    return answer;
+}
+
 Napi::Value request_stop(const Napi::CallbackInfo& info) {
     Middleware::instance().request_stop();
     return info.Env().Undefined();
@@ -143,6 +200,8 @@ void register_ggml(Napi::Env env, Napi::Object exports) {
     exports.Set("uninstall", Napi::Function::New(env, uninstall, "uninstall"));
     exports.Set("configure", Napi::Function::New(env, configure, "configure"));
     exports.Set("stats", Napi::Function::New(env, stats, "stats"));
+    exports.Set("devices", Napi::Function::New(env, devices, "devices"));
+    exports.Set("place", Napi::Function::New(env, place, "place"));
     exports.Set("requestStop", Napi::Function::New(env, request_stop, "requestStop"));
     exports.Set("clearStop", Napi::Function::New(env, clear_stop, "clearStop"));
     if (environments.fetch_add(1) == 0) Middleware::instance().clear_stop();

@@ -16,6 +16,11 @@ namespace dormouse {
 ///    hostMs, hostWaitMs, governor, workers} | null, graphs, poolNodes, originalNodes, units, plans, aborted, failed,
 ///    weightBytes, phaseMs: {convert, gateUp, activation, down, expert, dense, originalSmall, originalLarge},
 ///    expertHits: number[layer][expert]}. Times of phases are sums over the threads.
+///  * devices({gpu}) -> {devices: [{name, description, integrated, sharesMemory, freeBytes, totalBytes, used}], kept:
+///    {tensors, layers, bytes}, reason?}: the graphics devices now, and what `place` has kept in RAM since its last call.
+///  * place({gpu, expertLayers, device?}) -> {placed, reason?}: the next load leaves the experts of the first
+///    `expertLayers` layers in RAM and puts the rest on `device` alone (none: on all). Works without `install`.
+///    `uninstall` ends it.
 ///  * requestStop(), clearStop(): between the two every graph ends at its next chunk or node, as a failed evaluation.
 void register_ggml(Napi::Env env, Napi::Object exports);
 

@@ -43,11 +43,28 @@ std::optional<std::string> Middleware::install(const InstallOptions& options) {
 bool Middleware::uninstall(std::uint64_t limit_ns) {
     const std::lock_guard<std::mutex> lock(mutex_);
     bool quiet = true;
+    for (const Gpus& gpus : gpus_) gpus.devices->uninstall();
     for (Registry* registry : registries_) {
         if (!registry->uninstall(limit_ns)) quiet = false;
     }
     if (quiet) pool_.reset();
     return quiet;
+}
+
+std::variant<GpuDevices*, BindingFailure> Middleware::gpu_devices(const std::optional<std::string>& gpu) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    auto found = find_registry(gpu);
+    if (const auto* failure = std::get_if<BindingFailure>(&found)) return *failure;
+    const Module& module = std::get<Module>(found);
+    for (const Gpus& gpus : gpus_) {
+        if (gpus.path == module.path) return gpus.devices;
+    }
+    auto bound = bind_devices(module);
+    if (const auto* failure = std::get_if<BindingFailure>(&bound)) return *failure;
+    stay_loaded();
+    const auto& [devices, tensor_bytes] = std::get<DeviceBinding>(bound);
+    gpus_.push_back({module.path, new GpuDevices(devices, tensor_bytes)});
+    return gpus_.back().devices;
 }
 
 void Middleware::configure(const PoolRequest& request) {

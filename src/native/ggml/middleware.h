@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "gpu-devices.h"
 #include "tables.h"
 
 namespace dormouse {
@@ -35,7 +36,7 @@ class Middleware {
     /// Installs on one registry, or changes the pool if it is installed there. The reason why not, if not; then
     /// everything is as before and llama.cpp computes by itself.
     std::optional<std::string> install(const InstallOptions& options);
-    /// From all registries. False: something still runs; see Registry::uninstall.
+    /// From all registries and graphics devices. False: something still runs; see Registry::uninstall.
     bool uninstall(std::uint64_t limit_ns = 60'000'000'000);
     /// Changes the pool of all registries; graphs under way finish on the old one. Only the spin time if the rest is
     /// equal.
@@ -49,6 +50,10 @@ class Middleware {
     /// Whether expert FFNs are computed as units (as ever) or node by node (for comparison).
     void set_fuse(bool fuse) { shared_.fuse.store(fuse, std::memory_order_relaxed); }
 
+    /// The graphics devices of one llama.cpp (as in InstallOptions), or why they cannot be looked at. With or without
+    /// the pool. They live as long as the process.
+    std::variant<GpuDevices*, BindingFailure> gpu_devices(const std::optional<std::string>& gpu);
+
     MiddlewareStats stats() const;
     const Counters& counters() const { return shared_.counters; }
 
@@ -60,6 +65,11 @@ class Middleware {
     PoolRequest request_;
     SharedPool pool_;
     std::vector<Registry*> registries_;
+    struct Gpus {
+        std::string path;
+        GpuDevices* devices;
+    };
+    std::vector<Gpus> gpus_;
 };
 
 }  // namespace dormouse

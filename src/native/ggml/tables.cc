@@ -7,19 +7,11 @@
 #include <exception>
 #include <new>
 
+#include "patch.h"
+
 namespace dormouse {
 
 namespace {
-
-// Patching. A table entry is one aligned pointer that other threads read without any lock, as they always did. It is
-// swapped by one atomic store, so a reader finds the old function or the new one, and both work at any time:
-//  * the original knows nothing of us;
-//  * ours, called after uninstall through a pointer read before it, finds `active_` false and passes the call on.
-// Release order: who reads the new pointer also sees the registry that it needs, which was announced before.
-template <class Function>
-void patch(Function& entry, Function replacement) {
-    std::atomic_ref<Function>(entry).store(replacement, std::memory_order_release);
-}
 
 constexpr std::size_t kMostRegistries = 8;
 std::array<std::atomic<Registry*>, kMostRegistries> known_registries{};

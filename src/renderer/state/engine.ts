@@ -62,6 +62,14 @@ export class Engine {
     if (!result.ok && result.error.code !== 'load_cancelled') this.store.setState({ loadError: result.error });
   }
 
+  /** Takes another graphics card from now on, and loads the model again there. */
+  async chooseGpu(gpuDevice: string): Promise<void> {
+    const saved = await this.#bridge.request('settings.set', { gpuDevice });
+    const model = this.store.getState().status?.model ?? null;
+    if (!saved.ok) this.store.setState({ loadError: saved.error });
+    else if (model !== null) await this.load(model.builtin ? 'builtin' : model.path);
+  }
+
   async cancelLoad(): Promise<void> {
     await this.#bridge.request('engine.cancelLoad', {});
   }

@@ -78,6 +78,8 @@ export class FakeModels implements ModelService {
       error: null,
       pool: null,
       sleep: null,
+      gpu: null,
+      placement: null,
     };
     return { state: this.state, since: 0, model: this.model, ...nothing };
   }

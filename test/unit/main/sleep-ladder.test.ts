@@ -67,6 +67,8 @@ class Bench {
     const nothing = { loadProgress: null, prefill: null, tokensPerSecond: null, waiting: 0, error: null, pool: null };
     return {
       ...nothing,
+      gpu: null,
+      placement: null,
       state: this.state,
       since: 0,
       model: this.model,

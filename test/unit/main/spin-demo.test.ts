@@ -7,6 +7,8 @@ import type { MiddlewareStats, PoolMiddleware } from '../../../src/main/engine/p
 
 /** A pool whose workers spin while its budget is `always`, once something has woken them. */
 class FakeMiddleware implements PoolMiddleware {
+  devices = () => ({ devices: [], kept: { tensors: 0, layers: 0, bytes: 0 } });
+  place = () => ({ placed: true });
   installed = false;
   spinMs: number | 'always' = 0;
   govern = true;

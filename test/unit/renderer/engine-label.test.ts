@@ -11,6 +11,8 @@ const resting = (sleep: SleepStatus | null): EngineStatus => ({
   tokensPerSecond: null,
   pool: null,
   sleep,
+  gpu: null,
+  placement: null,
   waiting: 0,
   error: null,
 });

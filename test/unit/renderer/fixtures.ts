@@ -74,6 +74,8 @@ export function status(values: Partial<EngineStatus> = {}): EngineStatus {
     tokensPerSecond: null,
     pool: null,
     sleep: null,
+    gpu: null,
+    placement: null,
     waiting: 0,
     error: null,
     ...values,

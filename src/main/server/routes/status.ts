@@ -15,7 +15,7 @@ export function statusRoutes(
 }
 
 function statusOf(models: ModelService, ladder: LadderStatus, version: string) {
-  const { state, since, model, pool, sleep, waiting } = models.status();
+  const { state, since, model, pool, sleep, waiting, gpu, placement } = models.status();
   const stats = models.poolStats();
   const timings = models.lastTimings();
   return {
@@ -58,8 +58,9 @@ function statusOf(models: ModelService, ladder: LadderStatus, version: string) {
       wokeInMs: ladder.wokeInMs,
       model: models.hibernated()?.id ?? null,
     },
-    // Until experts and the rest can be placed apart, everything is where llama.cpp puts it.
-    placement: null,
+    gpu,
+    // Bytes per place as measured after the load; `ram.experts` on the pool, mapped if `mapped`.
+    placement,
     lastTimings: timings === null ? null : llamaTimings(timings),
     queue: { running: state === 'prefill' || state === 'generating' ? 1 : 0, waiting },
   };

@@ -18,6 +18,14 @@ export const en = {
   showPanel: 'Show engine panel',
   hidePanel: 'Hide engine panel',
   openMonitor: 'Open Monitor',
+  place: 'Where the model is',
+  gpuChoice: 'Graphics card',
+  allInRam: (all: string) => `All ${all} in RAM, computed by the CPU.`,
+  onGpu: (all: string, device: string) => `${all} on ${device}.`,
+  expertsInRam: (experts: string, rest: string, device: string) =>
+    `Experts ${experts} in RAM, the rest ${rest} on ${device}.`,
+  someExpertsInRam: (ram: string, gpu: string, rest: string, device: string) =>
+    `Experts ${ram} in RAM and ${gpu} on ${device}, with the rest (${rest}).`,
 
   range: 'Time shown',
   ranges: { 60: '60 s', 120: '120 s' },

@@ -4,6 +4,7 @@ import { windowOf } from '../../lib/pixel-runs.ts';
 import { useEngine, useTelemetry, useWatch } from '../../state/index.ts';
 import { Button, IconButton } from '../../ui/index.ts';
 import { en } from './en.ts';
+import { EnginePlace } from './engine-place.tsx';
 import { headlineOf, lastSpeed } from './engine-words.ts';
 import { StepAndCores } from './headline.tsx';
 import { WorkerStrips } from './worker-strips.tsx';
@@ -44,6 +45,7 @@ export function MonitorPanel({ onOpenMonitor }: MonitorPanelProps) {
         </Button>
       </div>
       <PanelBody />
+      <EnginePlace />
     </aside>
   );
 }
