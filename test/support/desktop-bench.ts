@@ -123,6 +123,7 @@ export class DesktopBench {
         this.closed += 1;
         router.close();
         await this.chat.close();
+        await settings.close();
         await dataFolder.release();
       },
     };
