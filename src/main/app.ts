@@ -125,12 +125,10 @@ export async function createApp(options: AppOptions): Promise<App> {
       return started;
     },
     async close() {
-      telemetry.close();
-      ladder.close();
-      await server.close();
-      await engine.close();
-      await chat.close();
-      await Promise.all([files.close(), settings.close(), store.secrets.close(), store.remotes.close()]);
+      for (const part of [telemetry, ladder]) part.close();
+      // In this order: what is asked, what answers, what keeps the answers.
+      for (const part of [server, engine, chat]) await part.close();
+      await Promise.all([files, settings, store.secrets, store.remotes].map((part) => part.close()));
       router.close();
       await dataFolder.release();
       logger.info('closed');

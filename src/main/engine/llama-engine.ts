@@ -29,6 +29,7 @@ import { EnginePool } from './engine-pool.ts';
 import type { PoolStats } from './expert-pool.ts';
 import { explainLoadError, PlacementError } from './llama-load-error.ts';
 import { PromptCacheFiles } from './llama-prompt-cache.ts';
+import { checkLoadable, planLoad } from './llama-load-plan.ts';
 import { LlamaRuntime } from './llama-runtime.ts';
 import { startLlama, type StartedLlama } from './llama-start.ts';
 import { nameOf } from './gpu-choice.ts';
@@ -213,7 +214,8 @@ export class LlamaEngine implements Engine {
       this.#state.note({ pool, sleep: this.#pool.sleep });
       const plan = await this.#plan(started.data, request, facts);
       if (!plan.ok) return await this.#loadFailed(plan.error, previous);
-      if (previous !== null) await this.#checkLoadable(llama, request, signal);
+      this.#complaints.length = 0;
+      if (previous !== null) await checkLoadable(llama, request.path, signal);
       await this.#disposeRuntime();
       const runtime = await this.#loadRuntime(llama, request, facts, signal, plan.data);
       this.#state.to('ready', { model: runtime.info, error: null });
@@ -232,39 +234,11 @@ export class LlamaEngine implements Engine {
     return { ok: false, error };
   }
 
-  /** What goes where, as if the model before were gone already. */
   async #plan(started: StartedLlama, request: LoadRequest, facts: GgufFacts): Promise<Result<LoadPlan>> {
-    const { llama, backend } = started;
-    const vram = await llama.getVramState();
-    const names = backend === null ? [] : await llama.getGpuDeviceNames();
-    const { devices, missing } = this.#placement.devices(backend ?? false, request.gpuDevice, {
-      names,
-      freeBytes: vram.free,
-      totalBytes: vram.total,
-    });
-    const off = request.gpu === 'off' && backend !== null;
-    const reason = off ? 'The graphics card is switched off with --gpu off.' : (missing ?? started.reason);
-    this.#state.note({
-      gpu: { backend: off ? null : backend, devices: [...devices], reason, hint: off ? null : started.hint },
-    });
-    const before = this.#state.status.placement;
-    const given = {
-      ram: before === null ? 0 : before.ram.context,
-      gpu: before === null ? 0 : before.gpu.experts + before.gpu.dense + before.gpu.context,
-    };
-    return this.#placement.plan(backend, devices, facts, request, given);
-  }
-
-  /** llama.cpp reads header, hyper-parameters and vocabulary only: finds out cheaply, while the old model is still loaded. */
-  async #checkLoadable(llama: Llama, request: LoadRequest, signal: AbortSignal): Promise<void> {
-    this.#complaints.length = 0;
-    const vocabulary = await llama.loadModel({
-      modelPath: request.path,
-      vocabOnly: true,
-      gpuLayers: 0,
-      loadSignal: signal,
-    });
-    await vocabulary.dispose();
+    const { placement } = this.#state.status;
+    const { gpu, plan } = await planLoad(this.#placement, started, request, facts, placement);
+    this.#state.note({ gpu });
+    return plan;
   }
 
   async #loadRuntime(
