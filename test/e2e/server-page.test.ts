@@ -120,7 +120,7 @@ describe('the Server page', () => {
     await field(page, 'Address').fill('127.0.0.1');
     await port.fill(new URL(box.origin).port);
     await button(page, 'Apply').click();
-    await page.getByText('Another Dormouse').waitFor();
+    await page.getByText(/Another Dormouse \(version/).waitFor();
     expect((await fetch(`${app.origin}/health`)).status).toBe(200);
     const before = new URL(app.origin).port;
     await field(page, 'Port').fill('0');
