@@ -138,7 +138,7 @@ export class LlamaRuntime {
     return {
       model: this.#model.memoryUsage,
       context: this.#context.memoryUsage,
-      mapped: this.#model.useMmap !== false,
+      mapped: this.#model.useMmap,
     };
   }
 
