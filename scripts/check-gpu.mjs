@@ -1,7 +1,8 @@
 // `npm run check:gpu`: loads the built-in model and a synthetic one on this machine's graphics card in all placements,
 // compares what they say with the CPU, and prints a table: bytes per place, splits, speed, prefill with and without op
 // offload. Under 5 minutes on a real card. `-- --gpu cuda|vulkan|metal` (auto), `-- --quick` (built-in model only),
-// `-- --json FILE`. A software renderer counts only when it is named: GGML_VK_VISIBLE_DEVICES=0.
+// `-- --tokens N` (256) of the compared text, `-- --json FILE`. A software renderer counts only when it is named
+// (GGML_VK_VISIBLE_DEVICES=0), and needs `--tokens 16`.
 import './lib/check-node.mjs';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -17,6 +18,8 @@ import { prepareOrFail } from './prepare.mjs';
 
 /** Largest normalised mean squared error of log-probabilities that another way of rounding may make. */
 const bounds = { cpu: 1e-3, gpu: 1e-2 };
+/** One process on a card takes seconds; a software renderer may take for ever. */
+const runLimit = 60_000;
 const noOffload = { GGML_OP_OFFLOAD_MIN_BATCH: '1000000' };
 
 await runMain(async () => {
@@ -39,7 +42,7 @@ async function models() {
     name: 'built-in',
     path: join(root, 'assets', 'models', 'dormouse-mini.gguf'),
     layers: 4,
-    count: 256,
+    count: tokens(),
   };
   if (process.argv.includes('--quick')) return [builtin];
   const folder = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'dormouse', 'bench');
@@ -48,7 +51,7 @@ async function models() {
   const result = await runChild(process.execPath, [make, 'q4_k', builtin.path, folder], { cwd: root, capture: true });
   if (result.code !== 0) throw new Failure(result.output.trim().slice(-2_000));
   const made = JSON.parse(result.output.trim().split('\n').at(-1));
-  return [builtin, { name: 'synthetic', path: made.path, layers: 4, count: 64 }];
+  return [builtin, { name: 'synthetic', path: made.path, layers: 4, count: Math.min(64, tokens()) }];
 }
 
 async function checkModel(arm, gpu, { name, path, layers, count }) {
@@ -68,7 +71,7 @@ async function checkModel(arm, gpu, { name, path, layers, count }) {
     const options = { ...base, gpuLayers, expertLayers, ...(onGpu ? {} : { gpu: false }) };
     console.log(`${name}, ${placement}…`);
     const said = onGpu ? await run(arm, { ...options, scenario: 'teach', batch: 8 }) : cpu;
-    const speedOf = (env) => run(arm, { ...options, scenario: 'speed', batch: 512, count: 512 }, env);
+    const speedOf = (env) => run(arm, { ...options, scenario: 'speed', batch: 512, count: 2 * tokens() }, env);
     const fast = await speedOf({});
     const plain = onGpu && expertLayers > 0 ? await speedOf(noOffload) : null;
     rows.push({ model: name, placement, ...rowOf(said, fast, plain, cpu, onGpu, layers) });
@@ -78,6 +81,8 @@ async function checkModel(arm, gpu, { name, path, layers, count }) {
 
 function rowOf(said, fast, plain, cpu, onGpu, layers) {
   if (said.failed) return { verdict: said.failed };
+  const broken = [fast, plain].find((each) => each?.failed?.startsWith('wrong'));
+  if (broken) return { verdict: broken.failed };
   if (onGpu && said.devices.length === 0) return { verdict: 'wrong: no graphics card; everything ran on the CPU' };
   const { nmse, wrongTops } = compareLogits(cpu.logits, said.logits);
   const fits = nmse <= (onGpu ? bounds.gpu : bounds.cpu) && wrongTops === 0;
@@ -91,9 +96,9 @@ function rowOf(said, fast, plain, cpu, onGpu, layers) {
     'experts in RAM MiB': mib(said.kept.bytes),
     splits: said.splits?.replace('graph splits = ', '') ?? `${said.cpuGraphsPerToken} on CPU`,
     NMSE: nmse.toExponential(1),
-    'decode tok/s': round(fast.decodeTokensPerSecond),
-    'prefill tok/s': round(fast.prefillTokensPerSecond),
-    'without op offload': plain === null ? '' : round(plain.prefillTokensPerSecond),
+    'decode tok/s': speed(fast, 'decodeTokensPerSecond'),
+    'prefill tok/s': speed(fast, 'prefillTokensPerSecond'),
+    'without op offload': plain === null ? '' : speed(plain, 'prefillTokensPerSecond'),
     verdict: !fits
       ? 'wrong: outputs differ'
       : !few
@@ -106,15 +111,26 @@ function rowOf(said, fast, plain, cpu, onGpu, layers) {
 
 async function run(arm, options, environment = {}) {
   const env = { ...process.env, ...environment };
-  const result = await runChild(process.execPath, [arm, JSON.stringify(options)], { cwd: root, capture: true, env });
+  const limits = { timeout: runLimit, killSignal: 'SIGKILL' };
+  const args = [arm, JSON.stringify(options)];
+  const result = await runChild(process.execPath, args, { cwd: root, capture: true, env, ...limits });
   if (result.stopped) throw new Failure('Stopped.');
   if (result.code === 0) return JSON.parse(result.output.trim().split('\n').at(-1));
   const last = result.output.trim().split('\n').at(-1)?.slice(0, 200) ?? '';
+  if (result.code === 128 + 9) return { failed: `skipped: takes longer than ${runLimit / 1000} s` };
   return { failed: result.code >= 128 ? 'skipped: driver crash' : `wrong: ${last}` };
 }
 
-function round(value) {
-  return value === undefined ? '' : value >= 100 ? Math.round(value) : Number(value.toFixed(1));
+function tokens() {
+  const asked = Number(valueOf('--tokens') ?? 256);
+  if (!Number.isInteger(asked) || asked < 8) throw new Failure('--tokens: expected a whole number from 8');
+  return asked;
+}
+
+function speed(run, key) {
+  if (run.failed) return run.failed;
+  const value = run[key];
+  return value >= 100 ? Math.round(value) : Number(value.toFixed(1));
 }
 
 function valueOf(name) {

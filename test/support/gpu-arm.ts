@@ -192,7 +192,7 @@ async function main(): Promise<GpuArmResult> {
   if (options.scenario === 'engine' || options.scenario === 'rounds') return engineRounds();
   const pool = middleware();
   const llama = await startLlama();
-  const installed = pool.install({ gpu: llama.gpu, threads: 2, affinity: 'off', spinMs: 2, govern: false });
+  const installed = pool.install({ gpu: llama.gpu, threads: 2, affinity: 'off', spinMs: 2, govern: true });
   if (!installed.installed) throw new Error(installed.reason);
   return options.scenario === 'second' ? second(llama, pool) : teachOrSpeed(llama, pool);
 }

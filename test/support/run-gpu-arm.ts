@@ -48,7 +48,8 @@ export function runGpuArm(
     ...{ gpu: 'vulkan', gpuLayers: 99, expertLayers: 99, batch: 8, count: 256, teacherIds: 1000 },
     ...options,
   };
-  const env = { ...process.env, GGML_VK_VISIBLE_DEVICES: '0', ...environment };
+  // One thread for the renderer: on a busy machine its threads wait for each other.
+  const env = { ...process.env, GGML_VK_VISIBLE_DEVICES: '0', LP_NUM_THREADS: '1', ...environment };
   const limits = { env, timeout: 280_000, killSignal: 'SIGKILL', maxBuffer: 256 * 1024 * 1024 } as const;
   return new Promise((done, reject) => {
     execFile(process.execPath, [join(outDir, 'gpu-arm.js'), JSON.stringify(all)], limits, (error, stdout, stderr) => {
