@@ -114,7 +114,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     onShow: (listener) => void second.shown.on(listener),
     secondStart: second.hear,
     createLink: () => server.createLink(),
-    stopAnswers: () => services.gate.stopAll(),
+    stopAnswers: () => services.gate.stopAll() + remotes.stopAll(),
     async start() {
       const started = await control.begin();
       if (!started.ok && shell === 'browser') return started;

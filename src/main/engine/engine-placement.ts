@@ -9,6 +9,11 @@ import type { GpuFacts, PoolMiddleware } from './pool-middleware.ts';
 /** Most tokens that `--context auto` takes. */
 const largestAutoContext = 8192;
 
+/** What `--context auto` means, in tokens. @param trained what the model was trained on; 0: its file does not say. */
+export function autoContext(trained: number): number {
+  return trained === 0 ? largestAutoContext : Math.min(largestAutoContext, trained);
+}
+
 /** A plan that a load can follow, and the device it is for; null: the CPU computes everything. */
 export type LoadPlan = { readonly placement: Placement; readonly device: GpuDevice | null };
 
@@ -67,7 +72,6 @@ export class EnginePlacement {
     given: { readonly ram: number; readonly gpu: number },
   ): Result<LoadPlan> {
     const device = backend === null || request.gpu === 'off' ? undefined : devices.find(({ used }) => used);
-    const trained = contextTrained === 0 ? largestAutoContext : contextTrained;
     const plan = planPlacement({
       weights,
       gpu:
@@ -85,8 +89,7 @@ export class EnginePlacement {
       cpuMoe: request.cpuMoe,
       nCpuMoe: request.nCpuMoe,
       contextSize:
-        request.sequences *
-        (request.contextSize === 'auto' ? Math.min(largestAutoContext, trained) : request.contextSize),
+        request.sequences * (request.contextSize === 'auto' ? autoContext(contextTrained) : request.contextSize),
       batchSize: request.batchSize,
       kvType: request.kvType,
       flashAttention: request.flashAttention !== 'off',

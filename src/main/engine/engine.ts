@@ -54,6 +54,15 @@ export type AnswerPart =
 /** How an answer ended. */
 export type AnswerEnd = StopReason | 'tool_calls';
 
+/** An answer as a whole, from whatever engine. */
+export type WholeAnswer = {
+  readonly text: string;
+  readonly thought: string;
+  readonly toolCalls: readonly ToolCall[];
+  readonly end: AnswerEnd;
+  readonly timings: Timings;
+};
+
 /** `auto` follows the template in the model's file. */
 export type ChatFormat =
   'auto' | 'chatml' | 'qwen' | 'harmony' | 'deepseek' | 'llama3' | 'mistral' | 'gemma' | 'general';

@@ -18,6 +18,7 @@ export type {
   ToolCall,
   ToolDefinition,
   ToolUse,
+  WholeAnswer,
 } from './engine.ts';
 export { LlamaEngine, type LlamaEngineDependencies } from './llama-engine.ts';
 export { addonPath, loadExpertPoolAddon } from './expert-pool.ts';

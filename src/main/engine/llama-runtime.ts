@@ -8,7 +8,7 @@ import {
 } from 'node-llama-cpp';
 import { fail, ok, type ModelInfo, type Result, type Sampling } from '../contract/index.ts';
 import { answerWay, type AnswerWay } from './answer-way.ts';
-import type { LoadPlan, MeasuredMemory } from './engine-placement.ts';
+import { autoContext, type LoadPlan, type MeasuredMemory } from './engine-placement.ts';
 import type {
   AnswerEnd,
   AnswerPart,
@@ -32,9 +32,6 @@ import { LlamaSequences } from './llama-sequences.ts';
 import { modelId } from './model-id.ts';
 import { builtinSampling, fullSampling, type FullSampling } from './sampling.ts';
 import { autoThreads, threadFacts } from './threads.ts';
-
-/** Most tokens that `--context auto` takes. */
-const largestAutoContext = 8192;
 
 export type GenerateHooks = {
   readonly signal: AbortSignal;
@@ -127,12 +124,11 @@ export class LlamaRuntime {
       onLoadProgress: onProgress,
     });
     try {
-      const trained = facts.contextTrained === 0 ? largestAutoContext : facts.contextTrained;
       const kvType = request.kvType === 'f16' ? {} : kvTypes(request.kvType);
       const context = await model.createContext({
         contextSize:
           request.contextSize === 'auto' && !planned
-            ? { max: Math.min(largestAutoContext, trained) }
+            ? { max: autoContext(facts.contextTrained) }
             : Math.floor(plan.placement.contextSize / request.sequences),
         ignoreMemorySafetyChecks: planned,
         ...(planned ? { failedCreationRemedy: false } : {}),

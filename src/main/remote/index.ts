@@ -1,3 +1,3 @@
 export { normalBaseUrl } from './base-url.ts';
-export { RemoteClient, type RemoteAnswer, type RemoteEndpoint } from './remote-client.ts';
+export { RemoteClient, type RemoteEndpoint } from './remote-client.ts';
 export type { RemoteChat } from './remote-request.ts';

@@ -1,17 +1,9 @@
 import { fail, ok, type Result, type Timings } from '../contract/index.ts';
-import type { AnswerEnd, AnswerPart, ToolCall } from '../engine/index.ts';
+import type { AnswerEnd, AnswerPart, WholeAnswer } from '../engine/index.ts';
 import { brokenAnswer, messageIn } from './remote-failures.ts';
 
 /** Longest line of a stream, in UTF-16 units. */
 const longestLine = 4 * 1024 * 1024;
-
-export type RemoteAnswer = {
-  readonly text: string;
-  readonly thought: string;
-  readonly toolCalls: readonly ToolCall[];
-  readonly end: AnswerEnd;
-  readonly timings: Timings;
-};
 
 type Fields = Readonly<Record<string, unknown>>;
 type Call = { readonly id: string; readonly name: string; arguments: string };
@@ -59,12 +51,12 @@ export class AnswerReader {
   }
 
   /** All that came before a stop. */
-  stopped(): RemoteAnswer {
+  stopped(): WholeAnswer {
     return this.#answer('stopped');
   }
 
   /** After all of the body. */
-  finish(): Result<RemoteAnswer> {
+  finish(): Result<WholeAnswer> {
     if (this.#problem === null && !this.#done && this.#pending.trim() !== '') this.#rest();
     if (this.#problem !== null) return this.#problem;
     if (!this.#done && this.#reason === null) {
@@ -150,7 +142,7 @@ export class AnswerReader {
     this.#firstAt ??= this.#lastAt;
   }
 
-  #answer(end: AnswerEnd): RemoteAnswer {
+  #answer(end: AnswerEnd): WholeAnswer {
     const toolCalls = [...this.#calls].sort(([a], [b]) => a - b).map(([, call]) => ({ ...call }));
     return { text: this.#text, thought: this.#thought, toolCalls, end, timings: this.#timingsOf() };
   }

@@ -1,10 +1,8 @@
 import { fail, ok, type Result } from '../contract/index.ts';
-import type { AnswerPart } from '../engine/index.ts';
+import type { AnswerPart, WholeAnswer } from '../engine/index.ts';
 import { exchange, type ExchangeLimits } from './http-exchange.ts';
-import { AnswerReader, type RemoteAnswer } from './remote-answer.ts';
+import { AnswerReader } from './remote-answer.ts';
 import { chatRequest, type RemoteChat } from './remote-request.ts';
-
-export type { RemoteAnswer };
 
 export type RemoteEndpoint = { readonly baseUrl: string; readonly key: string | null };
 
@@ -60,7 +58,7 @@ export class RemoteClient {
     chat: RemoteChat,
     onPart: (part: AnswerPart) => void,
     signal: AbortSignal,
-  ): Promise<Result<RemoteAnswer>> {
+  ): Promise<Result<WholeAnswer>> {
     const reader = new AnswerReader((part) => (signal.aborted ? undefined : onPart(part)), this.#now);
     if (signal.aborted) return ok(reader.stopped());
     const { path, body } = chatRequest(chat);

@@ -10,20 +10,21 @@ export function exchangeEntry(
   outgoing: ServerResponse,
   totalMs: number | null,
 ): ExchangeEntry {
-  const { id, startedAt, route, model, timings, fields, gone } = exchange;
+  const { id, startedAt, route, timings, fields, gone } = exchange;
+  const { model } = fields;
   return {
     id,
     startedAt,
     method: methodName(incoming.method),
     route,
-    model,
+    model: typeof model === 'string' ? model : null,
     client: clientKind(incoming.socket.remoteAddress),
     // Nobody saw a status before the head was sent.
     status: totalMs !== null && outgoing.headersSent ? outgoing.statusCode : null,
     running: totalMs === null,
     aborted: gone.aborted,
-    promptTokens: timings?.promptTokens ?? count(fields['promptTokens']),
-    answerTokens: timings?.predictedTokens ?? count(fields['predictedTokens']),
+    promptTokens: count(fields['promptTokens']),
+    answerTokens: count(fields['predictedTokens']),
     queuedMs: timings?.queuedMs ?? null,
     prefillMs: timings?.prefillMs ?? null,
     decodeMs: timings?.predictedMs ?? null,

@@ -15,9 +15,9 @@ export type Exchange = {
   readonly gone: AbortSignal;
   /** Pattern, never the path itself: paths and queries can carry what a log must not. */
   route: string;
-  /** The model that was asked, and what it needed; null where none was. */
-  model: string | null;
+  /** What the answer needed; null where none was given. */
   timings: Timings | null;
+  /** For the log and the counters: `model`, `promptTokens`, `predictedTokens`, `error`, where there are any. */
   readonly fields: Record<string, string | number | boolean>;
 };
 

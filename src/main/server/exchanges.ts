@@ -50,7 +50,6 @@ export class Exchanges {
       origin,
       gone: controller.signal,
       route: '',
-      model: null,
       timings: null,
       fields: {},
     };

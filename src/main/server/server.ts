@@ -3,13 +3,11 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Emitter, ownAddresses } from '../base/index.ts';
 import { fail, ok, type Result } from '../contract/index.ts';
-import type { CompletionService } from '../services/interfaces.ts';
 import { createAdmission } from './admission.ts';
 import type { Exchange, OriginKind } from './exchange.ts';
 import { Exchanges } from './exchanges.ts';
 import { isLoopbackHost, reachableHost } from './hosts.ts';
 import { Listeners, type Listening } from './listeners.ts';
-import { NotedCompletions } from './note-completions.ts';
 import { defaultLimits, type Server, type ServerDeps, type ServerLimits } from './options.ts';
 import type { PageAddresses } from './page-addresses.ts';
 import { PageRights } from './page-rights.ts';
@@ -96,9 +94,9 @@ type HandlerParts = {
   readonly pages: PageAddresses;
 };
 
-function createRoutes(parts: HandlerParts, completions: CompletionService): readonly Route[] {
+function createRoutes(parts: HandlerParts): readonly Route[] {
   const { deps, limits, random, rights, exchanges, live, pages } = parts;
-  const { options, logger, dispatcher, models, ladder } = deps;
+  const { options, logger, dispatcher, models, completions, ladder } = deps;
   const answerDeps = { models, completions, limits, logger, random };
   return [
     ...healthRoutes(options.version, () => live.answering),
@@ -124,8 +122,7 @@ function createRoutes(parts: HandlerParts, completions: CompletionService): read
 function createHandler(parts: HandlerParts): (incoming: IncomingMessage, outgoing: ServerResponse) => void {
   const { deps, limits, rights, exchanges, live, pages } = parts;
   const { options, logger } = deps;
-  const completions = new NotedCompletions(deps.completions, deps.models);
-  const app = createRouter(createRoutes(parts, completions), {
+  const app = createRouter(createRoutes(parts), {
     rights,
     apiKey: () => live.apiKey,
     answering: () => live.answering,
@@ -151,7 +148,6 @@ function createHandler(parts: HandlerParts): (incoming: IncomingMessage, outgoin
   const pass = (incoming: IncomingMessage, outgoing: ServerResponse, origin: OriginKind) => {
     const exchange = exchanges.begin(incoming, outgoing, origin);
     current.set(outgoing, exchange);
-    completions.follow(exchange);
     void listener(incoming, outgoing);
     // Its route has been found by now, or it has none.
     exchanges.announce(exchange);

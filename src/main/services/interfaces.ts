@@ -19,7 +19,6 @@ import type {
   Timings,
 } from '../contract/index.ts';
 import type {
-  AnswerEnd,
   AnswerPart,
   ChatTurn,
   JsonSchema,
@@ -29,6 +28,7 @@ import type {
   ToolCall,
   ToolDefinition,
   ToolUse,
+  WholeAnswer,
 } from '../engine/index.ts';
 
 export type { AnswerPart, ChatTurn, JsonSchema, OutputFormat, PoolStats, Prompt, ToolCall, ToolDefinition, ToolUse };
@@ -87,13 +87,7 @@ export type CompletionRequest = {
   readonly model: string | null;
 };
 
-export type Completion = {
-  readonly text: string;
-  readonly thought: string;
-  readonly toolCalls: readonly ToolCall[];
-  readonly end: AnswerEnd;
-  readonly timings: Timings;
-};
+export type Completion = WholeAnswer;
 
 export type Embeddings = {
   /** One for each input, in their order, each of length 1 (L2). */

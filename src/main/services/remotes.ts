@@ -10,14 +10,8 @@ import {
   type RemoteInput,
   type Result,
 } from '../contract/index.ts';
-import type { AnswerPart } from '../engine/index.ts';
-import {
-  normalBaseUrl,
-  type RemoteAnswer,
-  type RemoteChat,
-  type RemoteClient,
-  type RemoteEndpoint,
-} from '../remote/index.ts';
+import type { AnswerPart, WholeAnswer } from '../engine/index.ts';
+import { normalBaseUrl, type RemoteChat, type RemoteClient, type RemoteEndpoint } from '../remote/index.ts';
 import type { JsonFile, SecretsFile } from '../store/index.ts';
 import type { KnownModel, RemotesService } from './interfaces.ts';
 
@@ -43,6 +37,8 @@ export type RemoteTarget = { readonly remote: KeptRemote; readonly model: string
 export class Remotes implements RemotesService {
   readonly #deps: RemotesDependencies;
   readonly #events = new Emitter<readonly Remote[]>();
+  /** Of the answers that are being given. */
+  readonly #running = new Set<AbortController>();
 
   constructor(deps: RemotesDependencies) {
     this.#deps = deps;
@@ -147,11 +143,21 @@ export class Remotes implements RemotesService {
     chat: Omit<RemoteChat, 'model'>,
     onPart: (part: AnswerPart) => void,
     signal: AbortSignal,
-  ): Promise<Result<RemoteAnswer>> {
+  ): Promise<Result<WholeAnswer>> {
     const key = this.#key(remote.id);
     if (!key.ok) return key;
     const endpoint = { baseUrl: remote.baseUrl, key: key.data };
-    return named(remote, await this.#deps.client.answer(endpoint, { ...chat, model }, onPart, signal));
+    const stopped = new AbortController();
+    this.#running.add(stopped);
+    const either = AbortSignal.any([signal, stopped.signal]);
+    const answer = this.#deps.client.answer(endpoint, { ...chat, model }, onPart, either);
+    return named(remote, await answer.finally(() => this.#running.delete(stopped)));
+  }
+
+  /** Ends every answer, whoever asked for it; what there is of them is kept. @returns how many there were. */
+  stopAll(): number {
+    for (const stopped of this.#running) stopped.abort();
+    return this.#running.size;
   }
 
   async embed({ remote, model }: RemoteTarget, inputs: readonly (string | readonly number[])[], signal: AbortSignal) {

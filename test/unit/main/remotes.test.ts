@@ -6,7 +6,7 @@ import { ok } from '../../../src/main/contract/index.ts';
 import { normalBaseUrl } from '../../../src/main/remote/index.ts';
 import { SettingsFile } from '../../../src/main/store/index.ts';
 import { unwrap } from '../../support/engine.ts';
-import { json, ScriptedRemote } from '../../support/scripted-remote.ts';
+import { beginStream, json, ScriptedRemote, send } from '../../support/scripted-remote.ts';
 import { FakeServer, realServerServices, type ServerServicesChanges } from '../../support/server-services.ts';
 import { temporaryFolder } from '../../support/temp-folder.ts';
 
@@ -61,6 +61,31 @@ describe('remote engines', () => {
     expect(readFileSync(join(folder, 'keys.json'), 'utf8')).not.toContain('sesame');
     expect(again.remotes.ofOption(`remote:${added.id}/big`)).toMatchObject({ error: { code: 'remote_not_found' } });
     expect(changed).toEqual([1]);
+  });
+
+  it('stopping all ends answers of remotes too, and keeps what had come (bug: suspend leaves them to fail in the middle)', async () => {
+    const box = await ScriptedRemote.start();
+    box.answer = (reply) => {
+      beginStream(reply);
+      send(reply, { content: 'Once' });
+    };
+    const { remotes } = await open();
+    const added = unwrap(await remotes.add({ name: 'box', baseUrl: box.url, key: null }));
+    const target = remotes.ofOption(`remote:${added.id}/big`);
+    if (!target?.ok) throw new Error('no target');
+    const prompt = { kind: 'chat', turns: [{ role: 'user', text: 'Hi' }] } as const;
+    const rest = {
+      sampling: {},
+      stop: [],
+      logitBias: new Map<number, number>(),
+      output: { kind: 'text' },
+      tools: null,
+    } as const;
+    const stopped: number[] = [];
+    const stopAll = () => void stopped.push(remotes.stopAll());
+    const answer = remotes.answer(target.data, { prompt, ...rest }, stopAll, new AbortController().signal);
+    expect(unwrap(await answer)).toMatchObject({ text: 'Once', end: 'stopped' });
+    expect([stopped, remotes.stopAll()], 'ended answers are forgotten').toEqual([[1], 0]);
   });
 
   it('what does not answer, a name twice, and Dormouse itself are not added', async () => {

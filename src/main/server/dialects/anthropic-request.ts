@@ -5,6 +5,7 @@ import type { AnswerPlan, Read } from './dialect.ts';
 import { isNothing, readWith, unsupportedUnless } from './read-request.ts';
 import {
   assistantTurn,
+  callId,
   checkTurns,
   joinText,
   maxTokensField,
@@ -16,15 +17,15 @@ import {
   toolName,
   toSampling,
   toToolUse,
+  typeWord,
 } from './request-fields.ts';
 
 const text = textContent(['text']);
-const callId = z.string().min(1).max(200);
 const unsupportedBlock = ({ input }: { input?: unknown }) => {
-  const type: unknown = typeof input === 'object' && input !== null && 'type' in input ? input.type : undefined;
-  return typeof type === 'string'
-    ? `a block of type "${type.slice(0, 40)}" is not supported here`
-    : 'expected a block with a type';
+  const type = typeWord(input);
+  return type === null
+    ? 'expected a block with a type'
+    : `a block of type "${type.slice(0, 40)}" is not supported here`;
 };
 
 const block = z.discriminatedUnion(

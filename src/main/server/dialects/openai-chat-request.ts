@@ -6,6 +6,7 @@ import { isNothing, readWith, unsupportedUnless } from './read-request.ts';
 import {
   assistantTurn,
   callArguments,
+  callId,
   checkTurns,
   joinText,
   logitBiasField,
@@ -26,7 +27,7 @@ import {
 const content = textContent(['text']);
 const answerContent = textContent(['text', 'refusal']);
 const callSchema = z.object({
-  id: z.string().min(1).max(200),
+  id: callId,
   type: z.literal('function').nullish(),
   function: z.object({ name: toolName, arguments: callArguments }),
 });
@@ -41,7 +42,7 @@ const messageSchema = z.discriminatedUnion('role', [
     function_call: unsupportedUnless(isNothing, 'The old "function_call"'),
     audio: unsupportedUnless(isNothing, 'Audio'),
   }),
-  z.object({ role: z.literal('tool'), tool_call_id: z.string().min(1).max(200), content }),
+  z.object({ role: z.literal('tool'), tool_call_id: callId, content }),
 ]);
 
 const toolSchema = z.object({

@@ -6,6 +6,7 @@ import { isNothing, readWith, refuseField, unsupportedUnless } from './read-requ
 import {
   assistantTurn,
   callArguments,
+  callId,
   checkTurns,
   joinText,
   maxTokensField,
@@ -17,10 +18,10 @@ import {
   toolName,
   toSampling,
   toToolUse,
+  typeWord,
 } from './request-fields.ts';
 
 const content = textContent(['input_text', 'output_text', 'text']);
-const callId = z.string().min(1).max(200);
 
 const message = z.object({
   type: z.literal('message').optional(),
@@ -34,8 +35,8 @@ const reasoning = z.object({ type: z.literal('reasoning') });
 const itemTypes = ['message', 'function_call', 'function_call_output', 'reasoning'];
 const item = z.union([message, call, callOutput, reasoning], {
   error: ({ input }) => {
-    const type: unknown = typeof input === 'object' && input !== null && 'type' in input ? input.type : undefined;
-    return typeof type === 'string' && !itemTypes.includes(type)
+    const type = typeWord(input);
+    return type !== null && !itemTypes.includes(type)
       ? `an item of type "${type.slice(0, 40)}" is not supported`
       : 'expected a message, a function_call or a function_call_output';
   },

@@ -39,10 +39,18 @@ export const modelField = z.string().min(1).max(1000).nullish();
 export const toolName = z
   .string()
   .regex(/^[a-zA-Z0-9_-]{1,64}$/, 'expected a tool name of 1 to 64 letters, digits, "_" or "-"');
+/** The id of a tool call, as it went out or as a client made it up. */
+export const callId = z.string().min(1).max(200);
 export const schemaField = z.record(z.string(), z.unknown());
 export const callArguments = z
   .string()
   .refine((text) => isJsonObject(text), 'expected the arguments as text of a JSON object');
+
+/** What an object calls its `type`; null where it is no object or has no such text. */
+export function typeWord(input: unknown): string | null {
+  const type: unknown = typeof input === 'object' && input !== null && 'type' in input ? input.type : null;
+  return typeof type === 'string' ? type : null;
+}
 
 /** Text, whole or in parts. Anything else (images, audio, files) is refused by its name. */
 export function textContent(kinds: readonly [string, ...string[]]) {

@@ -100,11 +100,13 @@ function eventText(event: StreamEvent | undefined): string | undefined {
 
 async function complete(job: Job, onPart: (part: AnswerPart) => void): Promise<Result<Completion>> {
   const { deps, context, plan, model } = job;
-  const { gone, fields } = context.env.exchange;
+  const { exchange } = context.env;
+  const { gone, fields } = exchange;
   const result = await withModel(deps, model, gone, () =>
     deps.completions.complete({ ...plan.request, model: model.id }, onPart, gone),
   );
   if (result.ok) {
+    exchange.timings = result.data.timings;
     fields['promptTokens'] = result.data.timings.promptTokens;
     fields['predictedTokens'] = result.data.timings.predictedTokens;
   } else {
