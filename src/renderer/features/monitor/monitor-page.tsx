@@ -29,15 +29,15 @@ export function MonitorPage({ leading, pill, foot }: MonitorPageProps) {
     document.title = `${en.title} · ${en.app}`;
   }, []);
   return (
-    <main className="monitor">
+    <main className="page">
       <PageHeader leading={leading} pill={pill} table={table} onTable={setTable} />
-      <div className="monitor-scroller" role="region" aria-label={en.figures} tabIndex={0}>
-        <div className="monitor-body">
+      <div className="page-scroller" role="region" aria-label={en.figures} tabIndex={0}>
+        <div className="page-body monitor-body">
           <Troubles />
           <Body table={table} />
         </div>
       </div>
-      <div className="monitor-foot">{foot}</div>
+      <div className="page-foot">{foot}</div>
     </main>
   );
 }
@@ -67,7 +67,7 @@ function Body({ table }: { readonly table: boolean }) {
 
 function Waiting() {
   return (
-    <div className="monitor-waiting" role="status">
+    <div className="page-waiting" role="status">
       <p>{en.waiting}</p>
       <p className="card-hint">{en.waitingHint}</p>
     </div>

@@ -24,7 +24,7 @@ export function PageHeader({ leading, pill, table, onTable }: PageHeaderProps) {
   const paused = useTelemetry((state) => state.paused);
   const PauseIcon = paused ? Play : Pause;
   return (
-    <header className="monitor-header">
+    <header className="page-header monitor-header">
       {leading}
       <h1>{en.title}</h1>
       <Choice
@@ -42,7 +42,7 @@ export function PageHeader({ leading, pill, table, onTable }: PageHeaderProps) {
         <span className="header-word">{en.table}</span>
       </Button>
       <ExportMenu />
-      <div className="monitor-pill">{pill}</div>
+      <div className="page-pill">{pill}</div>
     </header>
   );
 }

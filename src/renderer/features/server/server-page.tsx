@@ -26,19 +26,19 @@ export function ServerPage({ leading, pill, foot }: ServerPageProps) {
     document.title = `${en.title} · ${en.app}`;
   }, []);
   return (
-    <main className="server">
-      <header className="server-header">
+    <main className="page">
+      <header className="page-header">
         {leading}
         <h1>{en.title}</h1>
-        <div className="server-pill">{pill}</div>
+        <div className="page-pill">{pill}</div>
       </header>
-      <div className="server-scroller" role="region" aria-label={en.contents} tabIndex={0}>
+      <div className="page-scroller" role="region" aria-label={en.contents} tabIndex={0}>
         {status === null ? (
-          <p className="server-waiting" role="status">
+          <p className="page-waiting server-waiting" role="status">
             {en.waiting}
           </p>
         ) : (
-          <div className="server-body">
+          <div className="page-body server-body">
             <Troubles />
             <StateCard status={status} />
             <SnippetsCard status={status} />
@@ -52,7 +52,7 @@ export function ServerPage({ leading, pill, foot }: ServerPageProps) {
           </div>
         )}
       </div>
-      <div className="server-foot">{foot}</div>
+      <div className="page-foot">{foot}</div>
     </main>
   );
 }
