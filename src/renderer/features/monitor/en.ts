@@ -50,7 +50,7 @@ export const en = {
   unknownStep: 'No model',
   coresLast10s: 'cores over the last 10 s',
   coresNow: 'cores now',
-  coresMeasuring: 'cores now, 10 s are not over yet',
+  coresMeasuring: 'cores, over less than 10 s',
   hibernates: (minutes: string) => `Hibernates after ${minutes} min at rest.`,
   neverHibernates: 'The model stays in memory.',
   hibernatedText: 'The model left memory; a request loads it.',
